@@ -1,0 +1,165 @@
+"""What a head accepts: the checks in their order, and the read-only copies it then keeps.
+
+The checks look at types and shapes before they look at entries, and allocate nothing that grows
+with the inputs; only what has passed them all is copied.
+"""
+
+import math
+
+import numpy as np
+
+from attnlib.core import errors
+
+KEPT_TYPES = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float32}
+
+
+def accept(query, key, value, memory_limit):
+    """Check Q, K and V in the contract's order and return read-only copies of one type.
+
+    Parameters
+    ----------
+    query, key, value : array_like
+        Shapes [batch, tokens, d_k], [batch, tokens, d_k] and [batch, tokens, d_v].
+    memory_limit : int
+        The most that the record may keep, in bytes.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Q, K and V: float64, or float32 where all three fit it.
+
+    Raises
+    ------
+    SelfAttentionError
+        Every kind of refusal that can be told before computing.
+    """
+    operands = {"query": query, "key": key, "value": value}
+    arrays = {name: as_real(name, x) for name, x in operands.items()}
+    check_shapes(*arrays.values())
+    for name, array in arrays.items():
+        check_finite(name, array)
+    dtype = np.result_type(*(kept_type(array) for array in arrays.values()))
+    check_size(arrays["query"].shape, arrays["value"].shape[2], dtype.itemsize, memory_limit)
+    return tuple(read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values())
+
+
+def accept_gradient(grad_output, shape, dtype):
+    """Check a grad_output against the output's shape and return it in the head's type.
+
+    Raises
+    ------
+    SelfAttentionError
+        ``input-dtype``, ``gradient-shape`` or ``non-finite-input``.
+    """
+    array = as_real("grad_output", grad_output)
+    if array.shape != shape:
+        raise errors.gradient_shape(shape, array.shape)
+    check_finite("grad_output", array)
+    with np.errstate(over="ignore"):
+        cast = np.array(array, dtype=dtype, order="C")
+    check_finite("grad_output", cast)
+    return cast
+
+
+def as_real(operand, x):
+    """View `x` as an array of real numbers, or refuse it as ``input-dtype``."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise errors.input_dtype(
+            operand, "a masked array", "its mask would be lost; fill it with `x.filled(0)`"
+        )
+    try:
+        array = np.asarray(x)
+    except Exception as error:
+        # Whatever object was handed in may raise anything here; only its type is ours to tell.
+        raise errors.input_dtype(
+            operand,
+            type(x).__name__,
+            f"it can't become one array ({error}); give every row the same length, and detach "
+            "tensors first",
+        ) from None
+    if array.dtype.kind not in "biuf" or (
+        array.dtype.kind == "f" and array.dtype.type not in KEPT_TYPES
+    ):
+        raise errors.input_dtype(operand, str(array.dtype), _dtype_mend(array.dtype))
+    return array
+
+
+def _dtype_mend(dtype):
+    if dtype.kind == "c":
+        return "pass the real part with `x.real` if the imaginary part is 0"
+    if dtype.kind == "f":
+        return "convert it with `x.astype(np.float64)`"
+    if dtype.kind == "O":
+        return "look for None, text or nested arrays in it, then convert with `x.astype(float)`"
+    return "convert it to numbers first"
+
+
+def kept_type(array):
+    """The type an accepted operand is kept in: integers and bool become float64."""
+    return KEPT_TYPES.get(array.dtype.type, np.float64)
+
+
+def check_shapes(query, key, value):
+    """Check ranks, batch sizes, token counts and widths, in this order.
+
+    Raises
+    ------
+    SelfAttentionError
+        ``input-rank``, ``batch-mismatch``, ``token-mismatch``, ``empty-token-axis``,
+        ``empty-feature-width`` or ``query-key-width-mismatch``.
+    """
+    operands = {"query": query, "key": key, "value": value}
+    for name, array in operands.items():
+        if array.ndim != 3:
+            raise errors.input_rank(name, array.shape)
+    batch, tokens, widths = zip(*(array.shape for array in operands.values()), strict=True)
+    if len(set(batch)) > 1:
+        raise errors.batch_mismatch(*batch)
+    if len(set(tokens)) > 1:
+        raise errors.token_mismatch(*tokens)
+    if tokens[0] == 0:
+        raise errors.empty_token_axis()
+    for name, width in zip(operands, widths, strict=True):
+        if width == 0:
+            raise errors.empty_feature_width(name)
+    if widths[0] != widths[1]:
+        raise errors.query_key_width_mismatch(*widths[:2])
+
+
+def check_finite(operand, array):
+    """Refuse an operand with NaN or an infinity as ``non-finite-input``."""
+    index = first_non_finite(array)
+    if index is not None:
+        raise errors.non_finite_input(operand, index, array[index])
+
+
+def check_stage(stage, array):
+    """Refuse a stage that overflowed as ``non-finite-stage``."""
+    index = first_non_finite(array)
+    if index is not None:
+        raise errors.non_finite_stage(stage, index, array[index], str(array.dtype))
+
+
+def first_non_finite(array):
+    """The index of the first NaN or infinity, or None."""
+    if array.size == 0 or array.dtype.kind != "f":
+        return None
+    # The extremes of an array show NaN and infinities without a mask as large as the array.
+    if math.isfinite(array.min()) and math.isfinite(array.max()):
+        return None
+    found = np.argmin(np.isfinite(array))
+    return tuple(int(i) for i in np.unravel_index(found, array.shape))
+
+
+def check_size(query_shape, value_width, itemsize, limit):
+    """Refuse a head whose kept arrays would exceed `limit` bytes as ``too-large``."""
+    batch, tokens, key_width = query_shape
+    entries = batch * tokens * (2 * key_width + 2 * value_width + 3 * tokens)
+    if entries * itemsize > limit:
+        raise errors.too_large(entries * itemsize, limit)
+
+
+def read_only(array):
+    """Lock an array against writing and return it."""
+    array.setflags(write=False)
+    return array
