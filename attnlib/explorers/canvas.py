@@ -1,0 +1,75 @@
+"""A picture that is kept: its background is drawn once, an event repaints what moved."""
+
+import io
+
+import numpy as np
+from PIL import Image
+
+from attnlib.views import figures, frame
+from attnlib.views.layout import head_layout
+from attnlib.views.stamps import BarPainter, CellPainter
+
+
+class HeadCanvas:
+    """The live picture of one head.
+
+    It owns one private matplotlib figure, and nothing global. It is not safe for two threads at
+    once: whoever holds it holds a lock.
+
+    Parameters
+    ----------
+    scale : float, default 1
+        Device pixels for each pixel of the layout.
+
+    Attributes
+    ----------
+    scale : float
+        May be set at any time; the next repaint follows it.
+    layout : Layout or None
+        What stands where in the picture now.
+    """
+
+    def __init__(self, scale=1):
+        self.scale = scale
+        self.layout = None
+        self._drawn = None
+        self._pixels = None
+
+    def repaint(self, shown):
+        """Bring the picture up to date.
+
+        Parameters
+        ----------
+        shown : dict of str to numpy.ndarray
+            From `layout.quantities`.
+
+        Returns
+        -------
+        bytes
+            A PNG file.
+        """
+        shape = (*shown["dQ"].shape, shown["dV"].shape[1])
+        if (shape, self.scale) != self._drawn:
+            self._draw_background(*shape)
+            self._drawn = (shape, self.scale)
+        limits = figures.limits(shown)
+        for painter in self._cells:
+            name = painter.place.name
+            painter.paint(self._pixels, shown[name], limits[name])
+        self._bars.paint(self._pixels, shown["weights"])
+        return self._png()
+
+    def _draw_background(self, tokens, key_width, value_width):
+        self.layout = head_layout(tokens, key_width, value_width)
+        axes = frame.pixel_axes(self.layout, self.scale)
+        frame.draw_frame(axes, self.layout)
+        axes.figure.canvas.draw()
+        self._pixels = np.array(axes.figure.canvas.buffer_rgba())[..., :3]
+        self._cells = [CellPainter(place, self.scale) for place in self.layout.places]
+        self._bars = BarPainter(self.layout, self.scale)
+
+    def _png(self):
+        file = io.BytesIO()
+        # The picture goes to a browser on the same machine as a rule: time counts, not size.
+        Image.fromarray(self._pixels).save(file, format="png", compress_level=1)
+        return file.getvalue()

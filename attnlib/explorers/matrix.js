@@ -1,0 +1,151 @@
+// One matrix as a grid of numbers, each with its slider under it: the browser's own inputs, so that
+// keyboard, touch and screen reader work as they do everywhere else.
+
+const PAGE_STEPS = 10;
+const UNFOLDED = 2; // rows and columns that fit without folding to one row at a time
+
+const element = (tag, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+};
+
+// Python's infinities and NaN travel as text: JSON has no word for them.
+const shown = (value) => (typeof value === "number" ? String(+value.toPrecision(7)) : "");
+
+function render({ model, el }) {
+  const root = element("div", { className: `attnlib-matrix attnlib-${model.get("role")}` });
+  // Without this, JupyterLab takes the arrow keys for moving between cells.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  root.setAttribute("role", "group");
+  el.append(root);
+  let inputs = [];
+  let row = 0;
+
+  const send = (t, f, value) => {
+    const values = model.get("values").map((line) => [...line]);
+    if (values[t][f] === value) return update();
+    values[t][f] = value;
+    model.set("values", values);
+    model.save_changes();
+  };
+
+  const makeEntry = (t, f) => {
+    const name = `${model.get("name")}, ${model.get("row_names")[t]}, feature ${f}`;
+    const number = element("input", { type: "number", step: "any" });
+    const range = element("input", { type: "range" });
+    number.setAttribute("aria-label", `${name}, typed`);
+    range.setAttribute("aria-label", name);
+    number.addEventListener("change", () => {
+      if (Number.isFinite(number.valueAsNumber)) send(t, f, number.valueAsNumber);
+      else update();
+    });
+    number.addEventListener("keydown", (event) => {
+      const change = { ArrowUp: 1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS };
+      if (event.key in change) step(event, t, f, change[event.key]);
+    });
+    range.addEventListener("input", () => send(t, f, range.valueAsNumber));
+    range.addEventListener("keydown", (event) => {
+      const change = { PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS };
+      if (event.key in change) step(event, t, f, change[event.key]);
+    });
+    inputs.push({ t, f, number, range });
+    return { name, number, range };
+  };
+
+  // Steps start from the exact value, so that a typed 0.3 moves to 0.55 and not to 0.5.
+  const step = (event, t, f, count) => {
+    event.preventDefault();
+    const value = model.get("values")[t][f];
+    if (typeof value !== "number") return;
+    const moved = value + count * model.get("steps")[t][f];
+    const bounded = Math.min(model.get("maxima")[t][f], Math.max(model.get("minima")[t][f], moved));
+    send(t, f, +bounded.toPrecision(12));
+  };
+
+  const table = (rows, columns) => {
+    const head = element("tr", {}, element("td", { style: "height:auto" }));
+    for (let f = 0; f < columns; f++)
+      head.append(element("th", { scope: "col", textContent: String(f) }));
+    const body = element("tbody");
+    for (let t = 0; t < rows; t++) {
+      const line = element("tr");
+      line.append(element("th", { scope: "row", textContent: model.get("row_labels")[t] }));
+      for (let f = 0; f < columns; f++) {
+        const { number, range } = makeEntry(t, f);
+        const entry = element("div", { className: "attnlib-entry" }, number, range);
+        line.append(element("td", {}, entry));
+      }
+      body.append(line);
+    }
+    return element("table", {}, element("thead", {}, head), body);
+  };
+
+  const folded = (columns) => {
+    const grid = element("div", { className: "attnlib-folded" });
+    for (let f = 0; f < columns; f++) {
+      const { number, range } = makeEntry(row, f);
+      const label = element("label", {}, String(f), number);
+      grid.append(element("div", { className: "attnlib-entry" }, label, range));
+    }
+    return grid;
+  };
+
+  const chooser = (rows) => {
+    const select = element("select");
+    select.setAttribute("aria-label", `Row of ${model.get("name")} to edit`);
+    for (let t = 0; t < rows; t++) {
+      const label = model.get("row_labels")[t];
+      select.append(element("option", { value: t, textContent: label, selected: t === row }));
+    }
+    select.addEventListener("change", () => {
+      row = Number(select.value);
+      build();
+    });
+    return select;
+  };
+
+  const build = () => {
+    const [rows, columns] = [model.get("values").length, model.get("values")[0].length];
+    const fold = rows > UNFOLDED || columns > UNFOLDED;
+    row = Math.min(row, rows - 1);
+    inputs = [];
+    const head = element(
+      "div",
+      { className: "attnlib-matrix-head" },
+      element("b", { textContent: model.get("name") }),
+      element("span", { textContent: model.get("caption") })
+    );
+    if (fold) head.append(chooser(rows));
+    root.setAttribute("aria-label", `${model.get("name")}, ${model.get("caption")}`);
+    root.replaceChildren(head, fold ? folded(columns) : table(rows, columns));
+    update();
+  };
+
+  const update = () => {
+    for (const { t, f, number, range } of inputs) {
+      const value = model.get("values")[t][f];
+      range.min = model.get("minima")[t][f];
+      range.max = model.get("maxima")[t][f];
+      range.step = model.get("steps")[t][f];
+      if (typeof value === "number" && range.valueAsNumber !== value) range.value = value;
+      if (number.value !== shown(value)) number.value = shown(value);
+    }
+  };
+
+  const changed = () => {
+    const values = model.get("values");
+    const shape = `${values.length} ${values[0].length}`;
+    if (shape === root.dataset.shape) return update();
+    root.dataset.shape = shape;
+    build();
+  };
+
+  model.on("change:values change:minima change:maxima change:steps", changed);
+  changed();
+  model.set("pixel_ratio", window.devicePixelRatio || 1);
+  model.save_changes();
+  return () => model.off(null, changed);
+}
+
+export default { render };

@@ -1,0 +1,1 @@
+"""What is taught: named examples, history, and every claim of the lesson computed."""

@@ -1,0 +1,1 @@
+"""A record in, a thing to look at out: text, HTML, matplotlib pictures. Nothing computes here."""

@@ -1,0 +1,130 @@
+"""What stands in a picture of a head whatever its numbers: titles, labels and borders.
+
+Drawn on axes whose unit is the pixel; each function takes the axes first and returns its artists.
+"""
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from attnlib.views import numbers, style
+from attnlib.views.layout import SMALL
+
+DPI = 100
+POINT = 72 / DPI
+"""Points in a pixel: matplotlib sizes text and lines in points."""
+
+
+def pixel_axes(layout, scale=1):
+    """Make a private figure whose axes span it whole, one unit a pixel, y downwards.
+
+    Parameters
+    ----------
+    layout : Layout
+        The picture's size.
+    scale : float, default 1
+        Device pixels for each pixel of the layout.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        On a new figure with an Agg canvas, unknown to pyplot.
+    """
+    figure = Figure(figsize=(layout.width / DPI, layout.height / DPI), dpi=DPI * scale)
+    FigureCanvasAgg(figure)
+    figure.set_facecolor(style.PAPER)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, layout.width)
+    axes.set_ylim(layout.height, 0)
+    axes.set_autoscale_on(False)
+    return axes
+
+
+def draw_frame(axes, layout):
+    """Draw titles, labels and borders of every grid and of the bars.
+
+    Returns
+    -------
+    list of matplotlib.artist.Artist
+        Texts and border rectangles.
+    """
+    artists = [artist for place in layout.places for artist in _draw_place(axes, place)]
+    return artists + (_draw_bar_labels(axes, layout) if layout.bars else [])
+
+
+def _draw_bar_labels(axes, layout):
+    x, y, _, height = layout.bars
+    step = height / layout.tokens
+    artists = _title(axes, x, y - 26, "Each query's weights", "over the keys, k₀ first; sum to 1")
+    for query, name in enumerate(numbers.labels("q", layout.tokens)):
+        artists.append(draw_label(axes, x - 5, y + (query + 0.5) * step, name, "right"))
+    note = "every second key is hatched"
+    artists.append(draw_label(axes, x, y + height + 10, note, "left", style.SOFT_INK))
+    return artists
+
+
+def _draw_place(axes, place):
+    across, down = place.edges()
+    role = style.ROLES[place.role]
+    artists = _title(axes, place.x + 2, place.y, place.title, place.note)
+    for row, column in np.ndindex(place.rows, place.columns):
+        box = (across[column], down[row], across[column + 1], down[row + 1])
+        artists += _borders(axes, box, role)
+    size = min(11, 0.95 * np.diff(down).min())
+    for row in range(place.rows):
+        name = numbers.label(place.row_letter, row)
+        y = (down[row] + down[row + 1]) / 2
+        artists.append(draw_label(axes, across[0] - 4, y, name, "right", size=size))
+    size = min(11, 0.8 * np.diff(across).min())
+    for column in range(place.columns):
+        name = numbers.label(place.column_letter, column)
+        x = (across[column] + across[column + 1]) / 2
+        artists.append(draw_label(axes, x, down[0] - 8, name, "center", size=size))
+    return artists
+
+
+def _borders(axes, box, role):
+    """One rectangle, or two where the role's border is double."""
+    left, top, right, bottom = box
+    insets = (1, 3) if role.double else (1.5,)
+    width = 1 if role.double or role is style.ROLES["plain"] else 1.8
+    if min(right - left, bottom - top) < SMALL:
+        insets, width = insets[:1], min(width, 1)
+    return [
+        axes.add_patch(
+            Rectangle(
+                (left + inset, top + inset),
+                right - left - 2 * inset,
+                bottom - top - 2 * inset,
+                fill=False,
+                edgecolor=style.RULE if role is style.ROLES["plain"] else style.INK,
+                linestyle=role.line,
+                linewidth=width * POINT,
+            )
+        )
+        for inset in insets
+    ]
+
+
+def _title(axes, x, y, title, note):
+    words = axes.text(
+        x, y + 10, title, size=13 * POINT, weight="bold", va="center_baseline", color=style.INK
+    )
+    beside = axes.annotate(
+        note,
+        xy=(1, 0),
+        xycoords=words,
+        xytext=(6 * POINT, 0),
+        textcoords="offset points",
+        size=11 * POINT,
+        color=style.SOFT_INK,
+        va="bottom",
+    )
+    return [words, beside]
+
+
+def draw_label(axes, x, y, words, side="center", colour=style.INK, size=11):
+    """Write words beside or inside what they name; `size` is in pixels."""
+    return axes.text(x, y, words, size=size * POINT, ha=side, va="center_baseline", color=colour)

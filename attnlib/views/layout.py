@@ -1,0 +1,253 @@
+"""Where each quantity of one head stands in its picture, in pixels; the explorer stands beside it.
+
+Three bands of equal height, one for each of Q, K and V, so that the sliders of a matrix and its
+gradient share a line. The forward strip runs along the first band, each query's weights along the
+second, and the way back along the third: every quantity stands above its own gradient.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+COLUMN, BAND, GAP = 132, 158, 6
+"""Width of a grid with its labels, height of a band, and the space below it."""
+LABEL_WIDTH, AREA_WIDTH, AREA_TOP, AREA_HEIGHT = 26, 102, 40, 114
+"""Inside a grid's place: room for row labels, then the cells, below the title and the headers."""
+BORDERS = ((44, 5), (24, 3), (0, 2))
+"""Least side of a cell, and the pixels of its edge that belong to its border then."""
+SMALL = 24
+"""Cells below this side have one thin border line, whatever their role."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One grid of the picture.
+
+    Attributes
+    ----------
+    name : str
+        The quantity: ``"weights"``, ``"dQ"``, ...
+    title, note : str
+        The words above it.
+    role : str
+        One of `style.ROLES`.
+    row_letter, column_letter : str
+        Letters of the labels; features have no letter.
+    rows, columns : int
+        How many cells.
+    x, y : int
+        Left and upper corner of the place.
+    """
+
+    name: str
+    title: str
+    note: str
+    role: str
+    row_letter: str
+    column_letter: str
+    rows: int
+    columns: int
+    x: int
+    y: int
+
+    def edges(self):
+        """The cells' borders.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Pixel columns (columns + 1 of them) and pixel rows (rows + 1), as integers.
+        """
+        x, y = self.x + LABEL_WIDTH, self.y + AREA_TOP
+        # No cell is taller than wide by much: one token of one feature shouldn't fill the band.
+        height = min(AREA_HEIGHT, round(1.15 * AREA_WIDTH / self.columns * self.rows))
+        across = np.linspace(x, x + AREA_WIDTH, self.columns + 1)
+        down = np.linspace(y, y + height, self.rows + 1)
+        return np.rint(across).astype(int), np.rint(down).astype(int)
+
+    def box(self, row, column):
+        """The part of a cell inside its border.
+
+        Returns
+        -------
+        tuple of int
+            Left, upper, right and lower pixel edge.
+        """
+        across, down = self.edges()
+        side = min(np.diff(across).min(), np.diff(down).min())
+        inset = next(width for least, width in BORDERS if side >= least)
+        return (
+            int(across[column]) + inset,
+            int(down[row]) + inset,
+            int(across[column + 1]) - inset,
+            int(down[row + 1]) - inset,
+        )
+
+    def digits(self):
+        """How a cell's number is printed inside it.
+
+        Returns
+        -------
+        tuple or None
+            The digits' size in pixels and the most characters of a number; None where no useful
+            number fits, as the tables beside the picture have them all.
+        """
+        left, top, right, bottom = self.box(0, 0)
+        for characters, smallest in ((6, 10), (5, 8.5)):
+            # A monospaced character is 0.602 as wide as the size of its font.
+            size = min(12.0, (right - left - 2) / (characters * 0.602), 0.8 * (bottom - top))
+            if size >= smallest:
+                return size, characters
+        return None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The whole picture.
+
+    Attributes
+    ----------
+    places : tuple of Place
+        The grids.
+    tokens : int
+        How many bars show each query's weights.
+    bars : tuple of int or None
+        Left, upper, width and height of the area for the bars, below their title; None for none.
+    width, height : int
+        Size of the picture.
+    """
+
+    places: tuple
+    tokens: int
+    bars: tuple | None
+    width: int
+    height: int
+
+    def segments(self, weights):
+        """Where each weight's segment of its query's bar stands.
+
+        Parameters
+        ----------
+        weights : numpy.ndarray
+            Shape [tokens (query), tokens (key)].
+
+        Yields
+        ------
+        tuple
+            query, key, then x, y, width and height in pixels.
+        """
+        left, top, full, height = self.bars
+        step = height / self.tokens
+        thick = min(0.72 * step, 30)
+        ends = np.concatenate([np.zeros((self.tokens, 1)), np.cumsum(weights, axis=1)], axis=1)
+        for query, key in np.ndindex(self.tokens, self.tokens):
+            start, end = ends[query, key] * full, ends[query, key + 1] * full
+            y = top + query * step + (step - thick) / 2
+            yield query, key, left + start, y, end - start, thick
+
+
+def head_layout(tokens, key_width, value_width, with_inputs=False):
+    """Place every quantity of one head.
+
+    Parameters
+    ----------
+    tokens, key_width, value_width : int
+        T, d_k and d_v.
+    with_inputs : bool, default False
+        Whether Q, K and V stand in the picture too, left of their gradients; beside an explorer's
+        sliders they need not.
+
+    Returns
+    -------
+    Layout
+        Its size depends on `with_inputs` alone.
+    """
+    widths = {"Q": key_width, "K": key_width, "V": value_width}
+    start = COLUMN if with_inputs else 0
+    places = []
+    for band, (name, letter, role) in enumerate(
+        (("Q", "q", "query"), ("K", "k", "key"), ("V", "v", "value"))
+    ):
+        shape = (letter, "", tokens, widths[name])
+        y = band * (BAND + GAP)
+        if with_inputs:
+            places.append(Place(name, name, "", role, *shape, 0, y))
+        places.append(Place(f"d{name}", f"d{name}", "", "plain", *shape, start, y))
+    strip = [
+        ("raw_scores", "Scores", "QKᵀ", "score", ("q", "k", tokens, tokens)),
+        ("scaled_scores", "Scaled", "÷ √d", "score", ("q", "k", tokens, tokens)),
+        ("weights", "Weights", "softmax", "probability", ("q", "k", tokens, tokens)),
+        ("output", "Output", "A·V", "plain", ("o", "", tokens, value_width)),
+    ]
+    for position, (name, title, note, role, shape) in enumerate(strip, start=1):
+        x = start + position * COLUMN
+        places.append(Place(name, title, note, role, *shape, x, 0))
+        back = Place(f"d{name}", f"d{title}", "", "plain", *shape, x, 2 * (BAND + GAP))
+        places.append(back)
+    height = 3 * BAND + 2 * GAP
+    bars = (start + COLUMN + LABEL_WIDTH, BAND + GAP + 26, 3 * COLUMN + AREA_WIDTH, 100)
+    return Layout(tuple(places), tokens, bars, start + 5 * COLUMN, height)
+
+
+FORWARD = ("raw_scores", "scaled_scores", "weights", "output")
+"""From scores to output."""
+BACKWARD = ("dweights", "dscaled_scores", "dQ", "dK", "dV")
+"""From the weights' gradient to those of the inputs."""
+
+
+def strip_layout(names, tokens, key_width, value_width):
+    """Place a few quantities of one head in one row, without bars.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Which, in order.
+    tokens, key_width, value_width : int
+        T, d_k and d_v.
+
+    Returns
+    -------
+    Layout
+        As wide as the row.
+    """
+    whole = {
+        place.name: place for place in head_layout(tokens, key_width, value_width, True).places
+    }
+    places = tuple(replace(whole[name], x=i * COLUMN, y=0) for i, name in enumerate(names))
+    return Layout(places, tokens, None, len(places) * COLUMN, BAND)
+
+
+def quantities(head, gradients, grad_output):
+    """The first batch item of each quantity, by the names of the places.
+
+    Parameters
+    ----------
+    head : SelfAttentionForward
+        One item or more; the first is shown.
+    gradients : SelfAttentionGradients
+        Of the same head.
+    grad_output : numpy.ndarray
+        Shape [batch, tokens, d_v].
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Matrices: no batch axis.
+    """
+    shown = {
+        "Q": head.query,
+        "K": head.key,
+        "V": head.value,
+        "raw_scores": head.raw_scores,
+        "scaled_scores": head.scaled_scores,
+        "weights": head.weights,
+        "output": head.output,
+        "dQ": gradients.query,
+        "dK": gradients.key,
+        "dV": gradients.value,
+        "draw_scores": gradients.raw_scores,
+        "dscaled_scores": gradients.scaled_scores,
+        "dweights": gradients.weights,
+        "doutput": grad_output,
+    }
+    return {name: array[0] for name, array in shown.items()}

@@ -1,0 +1,80 @@
+"""A head told in sentences, for people who don't see the picture and for the words beside it."""
+
+import numpy as np
+
+from attnlib.lessons.evidence import objective
+from attnlib.views import numbers
+
+SPOKEN = 8
+"""Queries that are told one by one; of a larger head the rest is counted."""
+
+
+def head_sentence(head, grad_output):
+    """Say which value each query reads most, and the objective.
+
+    Parameters
+    ----------
+    head : SelfAttentionForward
+        The first batch item is told.
+    grad_output : numpy.ndarray
+        Shape [batch, tokens, d_v].
+
+    Returns
+    -------
+    str
+        One or two sentences.
+    """
+    return f"{reading_sentence(head.weights[0])} L = {_objective(head, grad_output)}."
+
+
+def reading_sentence(weights):
+    """Say which value each query reads most.
+
+    Parameters
+    ----------
+    weights : numpy.ndarray
+        Shape [tokens (query), tokens (key)].
+
+    Returns
+    -------
+    str
+        One sentence, such as ``"q₀ reads 98.6 % of v₁; q₁ reads 99.9 % of v₀."``
+    """
+    parts = []
+    for query, row in enumerate(weights[:SPOKEN]):
+        favoured = np.flatnonzero(row == row.max())
+        values = " and ".join(numbers.label("v", key) for key in favoured[:3])
+        each = " each" if len(favoured) > 1 else ""
+        share = f"{100 * row.max():.1f} %{each} of {values}"
+        if len(favoured) == len(row) > 1:
+            share = f"{100 * row.max():.1f} % of every value"
+        parts.append(f"{numbers.label('q', query)} reads {share}")
+    rest = len(weights) - SPOKEN
+    if rest > 0:
+        parts.append(f"{rest} more queries follow")
+    return "; ".join(parts) + "."
+
+
+def gradient_sentence(gradients):
+    """Say where the objective would gain most, for each input.
+
+    Parameters
+    ----------
+    gradients : dict of str to numpy.ndarray
+        By names such as ``"dQ"``; each of shape [tokens, features].
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    parts = []
+    for name, gradient in gradients.items():
+        row, column = np.unravel_index(np.argmax(np.abs(gradient)), gradient.shape)
+        size = numbers.signed(numbers.fixed(gradient[row, column]))
+        parts.append(f"{name} is largest at row {row}, feature {column}: {size}")
+    return f"{'; '.join(parts)}."
+
+
+def _objective(head, grad_output):
+    return numbers.signed(numbers.fixed(objective(head, np.asarray(grad_output))))

@@ -1,0 +1,172 @@
+"""Cells, bars and digits painted straight onto pixels, for pictures that must follow a slider.
+
+They look as `figures.draw_cells` and `figures.draw_bars` look, from the same places, colours and
+words; but a number costs microseconds here, since each character is rasterized once.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from matplotlib import font_manager
+from PIL import ImageFont
+
+from attnlib.views import figures, numbers, style
+
+INK, PAPER, BAR = (
+    np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.uint8)
+    for colour in (style.INK, style.PAPER, style.BAR)
+)
+
+
+class CellPainter:
+    """Paints the cells of one grid, and only those that changed since the last time.
+
+    Parameters
+    ----------
+    place : Place
+        The grid.
+    scale : float
+        Device pixels for each pixel of the layout.
+    """
+
+    def __init__(self, place, scale):
+        self.place = place
+        cells = np.ndindex(place.rows, place.columns)
+        boxes = [place.box(*cell) for cell in cells]
+        self._boxes = [tuple(round(edge * scale) for edge in box) for box in boxes]
+        fit = place.digits()
+        self._size, self._characters = (round(fit[0] * scale), fit[1]) if fit else (None, 0)
+        self._last = [None] * len(boxes)
+
+    def paint(self, pixels, entries, limit):
+        """Bring the grid's cells up to date.
+
+        Parameters
+        ----------
+        pixels : numpy.ndarray
+            Shape [height, width, 3], bytes; changed in place.
+        entries : numpy.ndarray
+            Shape [rows, columns].
+        limit : float
+            The size of a signed entry that gets the strongest colour.
+        """
+        entries = np.ravel(entries)
+        colours = style.fill(entries, self.place.role, limit)
+        white = style.ink_on(colours)
+        for cell, box in enumerate(self._boxes):
+            words = self._words(entries[cell])
+            shown = (colours[cell].tobytes(), words)
+            if shown == self._last[cell]:
+                continue
+            self._last[cell] = shown
+            left, top, right, bottom = box
+            pixels[top:bottom, left:right] = colours[cell]
+            if words:
+                stamp(pixels, box, words, self._size, PAPER if white[cell] else INK)
+
+    def _words(self, entry):
+        if self._size is None:
+            return ""
+        return numbers.signed(numbers.short(entry, self._characters))
+
+
+class BarPainter:
+    """Paints each query's weights as a bar of segments, a key each.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where.
+    scale : float
+        Device pixels for each pixel of the layout.
+    """
+
+    def __init__(self, layout, scale):
+        self._layout, self._scale = layout, scale
+        rows = np.arange(round(layout.height * scale))[:, None]
+        columns = np.arange(round(layout.width * scale))[None, :]
+        self._hatched = (rows + columns) % round(7 * scale) < max(1, round(0.8 * scale))
+
+    def paint(self, pixels, weights):
+        """Paint all bars anew.
+
+        Parameters
+        ----------
+        pixels : numpy.ndarray
+            Shape [height, width, 3], bytes; changed in place.
+        weights : numpy.ndarray
+            Shape [tokens (query), tokens (key)].
+        """
+        for query, key, *where in self._layout.segments(weights):
+            x, y, width, height = where
+            edges = (x, y, x + width, y + height)
+            box = tuple(round(edge * self._scale) for edge in edges)
+            self._segment(pixels, box, hatched=key % 2)
+            if width >= figures.NAMED:
+                words = figures.segment_name(weights, query, key)
+                stamp(pixels, box, words, round(11 * self._scale), INK, paper=True)
+
+    def _segment(self, pixels, box, hatched):
+        left, top, right, bottom = box
+        line = max(1, round(0.8 * self._scale))
+        pixels[top:bottom, left : right + line] = INK
+        inside = (slice(top + line, bottom - line), slice(left + line, right))
+        if hatched:
+            pixels[inside] = np.where(self._hatched[inside][..., None], INK, PAPER)
+        else:
+            pixels[inside] = BAR
+
+
+def stamp(pixels, box, words, size, ink, paper=False):
+    """Print words in the middle of a box.
+
+    Parameters
+    ----------
+    pixels : numpy.ndarray
+        Shape [height, width, 3], bytes; changed in place.
+    box : tuple of int
+        Left, upper, right and lower edge.
+    words : str
+        What to print; it is cut at the picture's edge, not at the box's.
+    size : int
+        Size of the font in pixels.
+    ink : numpy.ndarray
+        Shape [3], bytes.
+    paper : bool, default False
+        Whether a plain ground is put under the words first.
+    """
+    cover = _word(words, size)
+    height, width = cover.shape
+    left = max(0, (box[0] + box[2] - width) // 2)
+    top = max(0, (box[1] + box[3] - height) // 2)
+    target = pixels[top : top + height, left : left + width]
+    cover = cover[: target.shape[0], : target.shape[1], None]
+    ground = PAPER if paper else target
+    target[...] = ground + (cover * (ink.astype(np.float32) - ground) + 0.5).astype(np.int16)
+
+
+@lru_cache(maxsize=2048)
+def _word(words, size):
+    """How much each pixel of a printed word is covered, from 0 to 1."""
+    return np.concatenate([_glyph(character, size) for character in words], axis=1)
+
+
+@lru_cache(maxsize=512)
+def _glyph(character, size):
+    """One character of the monospaced font, in a cell as tall as every other's."""
+    font = _font(size)
+    width = round(font.getlength("0"))
+    ascent, descent = font.getmetrics()
+    cell = np.zeros((ascent + descent, width), dtype=np.float32)
+    mask, (x, y) = font.getmask2(character, mode="L")
+    columns, rows = mask.size
+    cover = np.array(mask, dtype=np.float32).reshape(rows, columns) / 255
+    x, y = max(0, x), max(0, y)
+    target = cell[y : y + rows, x : x + columns]
+    target[...] = cover[: target.shape[0], : target.shape[1]]
+    return cell
+
+
+@lru_cache(maxsize=16)
+def _font(size):
+    return ImageFont.truetype(font_manager.findfont("DejaVu Sans Mono"), size)

@@ -1,0 +1,124 @@
+"""Colours, borders and cues: the only place that knows how each role of an attention head looks.
+
+No role and no sign is told by colour alone. Every role has a border of its own and a word; the
+words stand beside it in every view.
+"""
+
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Role:
+    """How one role of an array is drawn.
+
+    Attributes
+    ----------
+    cue : str
+        The border in words, for the caption.
+    css : str
+        The border of a table cell.
+    line : str
+        The matplotlib line style of the border.
+    double : bool
+        Whether pictures draw the border twice.
+    """
+
+    cue: str
+    css: str
+    line: str
+    double: bool = False
+
+
+INK = "#1a1a1a"
+PAPER = "#ffffff"
+SOFT_INK = "#555555"
+TINT = "#f6f2ec"
+RULE = "#8c8c8c"
+BAR = "#f3d9a4"
+
+ROLES = {
+    "query": Role("solid border", f"2px solid {INK}", "solid"),
+    "key": Role("dashed border", f"2px dashed {INK}", "dashed"),
+    "value": Role("double border", f"4px double {INK}", "solid", double=True),
+    "score": Role("dotted border", f"2px dotted {INK}", "dotted"),
+    "probability": Role("double line below", f"1px solid {INK}", "solid", double=True),
+    "plain": Role("thin border", f"1px solid {RULE}", "solid"),
+}
+"""role -> its borders; gradients and outputs are plain."""
+
+SIGNED_MAP = "PuOr_r"
+PROBABILITY_MAP = "cividis"
+_STEPS = 256
+_TABLES = {
+    name: matplotlib.colormaps[name].resampled(_STEPS)(np.arange(_STEPS), bytes=True)[:, :3]
+    for name in (SIGNED_MAP, PROBABILITY_MAP)
+}
+
+
+def fill(entries, role, limit):
+    """Colour the cells of one grid.
+
+    Parameters
+    ----------
+    entries : numpy.ndarray
+        Any shape.
+    role : str
+        ``"probability"`` uses the fixed range 0 to 1; any other role is signed around 0.
+    limit : float
+        The size of a signed entry that gets the strongest colour.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape [..., 3], bytes: red, green and blue.
+    """
+    if role == "probability":
+        share, name = entries, PROBABILITY_MAP
+    else:
+        share, name = (entries / limit + 1) / 2, SIGNED_MAP
+    steps = np.clip(share * (_STEPS - 1) + 0.5, 0, _STEPS - 1).astype(np.intp)
+    return _TABLES[name][steps]
+
+
+def ink_on(colours):
+    """Whether white digits read better than black ones on these fills.
+
+    Parameters
+    ----------
+    colours : numpy.ndarray
+        Shape [..., 3], bytes.
+
+    Returns
+    -------
+    numpy.ndarray of bool
+        Shape [...]; true for white.
+
+    Notes
+    -----
+    Relative luminance below 0.179 is where white has the higher contrast (WCAG 2, 1.4.3).
+    """
+    linear = (np.asarray(colours) / 255.0) ** 2.2
+    return linear @ np.array([0.2126, 0.7152, 0.0722]) < 0.179
+
+
+def limit_of(*arrays):
+    """A common colour limit: the next of 1, 2, 5, 10, ... above every entry's size.
+
+    Parameters
+    ----------
+    *arrays : numpy.ndarray
+        The arrays that share the limit.
+
+    Returns
+    -------
+    float
+        Steps rather than the exact maximum, so that colours don't shift with every small move.
+    """
+    largest = max((float(np.max(np.abs(array), initial=0.0)) for array in arrays), default=0.0)
+    if largest == 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(largest))
+    return float(next(power * step for step in (1, 2, 5, 10) if largest <= power * step * 1.000001))

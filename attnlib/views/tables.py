@@ -1,0 +1,111 @@
+"""Matrices as HTML tables: selectable, readable aloud, crisp at any zoom.
+
+Untrusted notebooks keep inline styles, captions and header scopes, and drop style sheets, ids and
+aria attributes; so that is all that is used here, and every cue stands in the caption as a word.
+"""
+
+from html import escape
+
+import numpy as np
+
+from attnlib.views import numbers, style
+
+TABLE = (
+    f"border-collapse:separate;border-spacing:3px;display:inline-table;margin:0 18px 12px 0;"
+    f"vertical-align:top;background:{style.PAPER};color:{style.INK};font-size:14px"
+)
+CAPTION = f"caption-side:top;text-align:left;color:{style.INK};padding:2px 0"
+HEADER = f"font-weight:normal;color:{style.SOFT_INK};background:{style.PAPER};padding:2px 6px"
+CELL = "font-family:monospace;text-align:right;padding:3px 8px"
+"""Inline styles; explicit paper and ink, so that a dark page never hides the text."""
+
+
+def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, total="sum"):
+    """Show one matrix as a captioned table.
+
+    Parameters
+    ----------
+    title : str
+        The caption, such as ``"Scores"``.
+    entries : numpy.ndarray
+        Shape [rows, columns].
+    role : str
+        One of `style.ROLES`: it chooses the border, and its cue joins the caption.
+    rows, columns : sequence of str
+        Header of each row and column.
+    note : str, optional
+        More words for the caption, before the cue.
+    digits : int, default 6
+        Decimals of each number.
+    totals : sequence of float, optional
+        One more number for each row, in a plain last column.
+    total : str, default "sum"
+        The header of that column.
+
+    Returns
+    -------
+    str
+        HTML; titles, notes and labels are escaped.
+    """
+    border = style.ROLES[role]
+    words = ", ".join(part for part in (note, border.cue if role != "plain" else "") if part)
+    heads = "".join(
+        f'<th scope="col" style="{HEADER};text-align:right">{escape(column)}</th>'
+        for column in (columns if totals is None else (*columns, total))
+    )
+    body = "".join(
+        f'<tr><th scope="row" style="{HEADER}">{escape(row)}</th>'
+        + "".join(_cell(entry, role, digits) for entry in line)
+        + ("" if totals is None else _cell(totals[position], "plain", digits))
+        + "</tr>"
+        for position, (row, line) in enumerate(zip(rows, np.asarray(entries), strict=True))
+    )
+    small = f' <span style="color:{style.SOFT_INK}">{escape(words)}</span>' if words else ""
+    return (
+        f'<table style="{TABLE}"><caption style="{CAPTION}"><b>{escape(title)}</b>{small}</caption>'
+        f'<thead><tr><td style="{HEADER}"></td>{heads}</tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
+def below(role):
+    """The line under a cell that a role asks for beside its border, as inline style."""
+    return f";border-bottom:4px double {style.INK}" if role == "probability" else ""
+
+
+def of_layout(layout, shown, digits=6):
+    """Show every grid of a picture as a table, in the picture's order.
+
+    Parameters
+    ----------
+    layout : Layout
+        The grids.
+    shown : dict of str to numpy.ndarray
+        From `layout.quantities`.
+    digits : int, default 6
+        Decimals of each number.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return "".join(
+        matrix(
+            place.title,
+            shown[place.name],
+            place.role,
+            numbers.labels(place.row_letter, place.rows),
+            [numbers.label(place.column_letter, column) for column in range(place.columns)],
+            place.note,
+            digits,
+        )
+        for place in layout.places
+    )
+
+
+def _cell(entry, role, digits):
+    number = numbers.signed(numbers.fixed(entry, digits))
+    return (
+        f'<td style="{CELL};border:{style.ROLES[role].css}{below(role)};background:{style.PAPER};'
+        f'color:{style.INK}">{number}</td>'
+    )
