@@ -71,9 +71,7 @@ class Tensor:
         if self.operation is None:
             return
         entries = [_data(argument) for argument in self.arguments]
-        for argument, derivative in zip(
-            self.arguments, DERIVATIVES[self.operation], strict=True
-        ):
+        for argument, derivative in zip(self.arguments, DERIVATIVES[self.operation], strict=True):
             if isinstance(argument, Tensor):
                 argument.grad = argument.grad + derivative(self.grad, self.data, *entries)
 

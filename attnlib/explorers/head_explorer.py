@@ -23,6 +23,7 @@ OPERANDS = {"Q": "query", "K": "key", "V": "value"}
 SEEDS = {"Q": 1, "K": 2}
 """Of the random features that a wider d_k may bring."""
 OWN = "your own numbers"
+LABEL = {"description_width": "initial"}
 
 
 class HeadExplorer(widgets.VBox):
@@ -73,8 +74,8 @@ class HeadExplorer(widgets.VBox):
         self._outlets = Outlets()
         self.pictures, self.numbers = self._outlets.pictures, self._outlets.numbers
         self._make_toolbar()
-        sliders = widgets.VBox(list(self._matrices.values()))
-        body = widgets.HBox([sliders, self.pictures["head"]])
+        sliders = widgets.VBox(list(self._matrices.values())).add_class("attnlib-sliders")
+        body = widgets.HBox([sliders, self.pictures["head"]]).add_class("attnlib-body")
         super().__init__([self._toolbar, body, self._outlets.words, self._outlets.folder])
         self.add_class("attnlib-panel")
         self._redraw()
@@ -134,18 +135,24 @@ class HeadExplorer(widgets.VBox):
         titles = [(examples.load(name).title, name) for name in states.PRESETS]
         own = [(OWN, OWN)] if self._preset == OWN else []
         self._presets = widgets.Dropdown(
-            options=own + titles, value=self._preset, description="Start from"
+            options=own + titles, value=self._preset, description="Start from", style=LABEL
         )
         self._key_width = widgets.IntSlider(
-            value=self._start.query.shape[2], min=1, max=states.LARGEST_WIDTH, description="d_k"
+            value=self._start.query.shape[2],
+            min=1,
+            max=states.LARGEST_WIDTH,
+            description="d_k",
+            style=LABEL,
         )
-        self._new_features = widgets.Dropdown(options=NEW_FEATURES, description="new features")
+        self._new_features = widgets.Dropdown(
+            options=NEW_FEATURES, description="new features", style=LABEL
+        )
         self._reset = widgets.Button(
             description="Reset", tooltip="Back to the numbers at the start"
         )
         for control, width in (
-            (self._presets, "270px"),
-            (self._key_width, "250px"),
+            (self._presets, "260px"),
+            (self._key_width, "230px"),
             (self._new_features, "190px"),
             (self._reset, "80px"),
         ):

@@ -10,13 +10,19 @@ const element = (tag, properties = {}, ...children) => {
   return made;
 };
 
+// JupyterLab takes arrow keys for moving between cells unless the focused element itself forbids it.
+const control = (tag, name, properties = {}) => {
+  const made = element(tag, properties);
+  made.setAttribute("aria-label", name);
+  made.setAttribute("data-lm-suppress-shortcuts", "true");
+  return made;
+};
+
 // Python's infinities and NaN travel as text: JSON has no word for them.
 const shown = (value) => (typeof value === "number" ? String(+value.toPrecision(7)) : "");
 
 function render({ model, el }) {
   const root = element("div", { className: `attnlib-matrix attnlib-${model.get("role")}` });
-  // Without this, JupyterLab takes the arrow keys for moving between cells.
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
   root.setAttribute("role", "group");
   el.append(root);
   let inputs = [];
@@ -32,10 +38,8 @@ function render({ model, el }) {
 
   const makeEntry = (t, f) => {
     const name = `${model.get("name")}, ${model.get("row_names")[t]}, feature ${f}`;
-    const number = element("input", { type: "number", step: "any" });
-    const range = element("input", { type: "range" });
-    number.setAttribute("aria-label", `${name}, typed`);
-    range.setAttribute("aria-label", name);
+    const number = control("input", `${name}, typed`, { type: "number", step: "any" });
+    const range = control("input", name, { type: "range" });
     number.addEventListener("change", () => {
       if (Number.isFinite(number.valueAsNumber)) send(t, f, number.valueAsNumber);
       else update();
@@ -50,7 +54,7 @@ function render({ model, el }) {
       if (event.key in change) step(event, t, f, change[event.key]);
     });
     inputs.push({ t, f, number, range });
-    return { name, number, range };
+    return { number, range };
   };
 
   // Steps start from the exact value, so that a typed 0.3 moves to 0.55 and not to 0.5.
@@ -92,8 +96,7 @@ function render({ model, el }) {
   };
 
   const chooser = (rows) => {
-    const select = element("select");
-    select.setAttribute("aria-label", `Row of ${model.get("name")} to edit`);
+    const select = control("select", `Row of ${model.get("name")} to edit`);
     for (let t = 0; t < rows; t++) {
       const label = model.get("row_labels")[t];
       select.append(element("option", { value: t, textContent: label, selected: t === row }));

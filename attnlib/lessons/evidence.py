@@ -7,12 +7,11 @@ import numpy as np
 from attnlib.core import tape
 from attnlib.core.gradcheck import gradient_check
 from attnlib.core.head import scaled_dot_product_self_attention
-from attnlib.lessons import examples, refusals
+from attnlib.lessons import claims, examples, refusals
 from attnlib.lessons.history import model_history
 
 STEP = 1e-6
 TOLERANCE = 2e-6
-ROW_SUM_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +50,7 @@ class Evidence:
     @property
     def failures(self):
         """The claims that do not hold, each as a sentence; empty when all hold."""
-        claims = {
-            "each query's weights sum to 1": self.checks["row_sum_max_error"] <= ROW_SUM_TOLERANCE,
-            "the gradients agree with central differences": self.checks["gradient_check"],
-            "a second run gives the same bits": self.checks["replay"] == "bitwise",
-            "a single token gets the weight 1": bool(np.all(self.single_token["weights"] == 1)),
-            "equal keys get equal weights": bool(np.ptp(self.equal_keys["weights"]) == 0),
-            "reordered tokens reorder the output": self.permutation["output_follows"],
-            "reordered tokens reorder the gradients": self.permutation["gradients_follow"],
-            "batch items do not touch each other": self.batch_independence["verified"],
-            "every bad input gets the refusal meant for it": (
-                [case["kind"] for case in self.rejected] == list(refusals.KINDS)
-            ),
-        }
-        return tuple(claim for claim, holds in claims.items() if not holds)
+        return claims.broken(self)
 
     def as_plain(self):
         """The same claims as dicts, lists, numbers and text, for JSON."""

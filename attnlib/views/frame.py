@@ -10,8 +10,8 @@ from matplotlib.patches import Rectangle
 
 from attnlib.views import numbers, style
 from attnlib.views.layout import SMALL
+from attnlib.views.style import DPI
 
-DPI = 100
 POINT = 72 / DPI
 """Points in a pixel: matplotlib sizes text and lines in points."""
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-COLUMN, BAND, GAP = 132, 158, 6
+COLUMN, BAND, GAP = 128, 158, 6
 """Width of a grid with its labels, height of a band, and the space below it."""
-LABEL_WIDTH, AREA_WIDTH, AREA_TOP, AREA_HEIGHT = 26, 102, 40, 114
+LABEL_WIDTH, AREA_WIDTH, AREA_TOP, AREA_HEIGHT = 24, 101, 40, 114
 """Inside a grid's place: room for row labels, then the cells, below the title and the headers."""
-BORDERS = ((44, 5), (24, 3), (0, 2))
+BORDERS = ((44, 4), (24, 3), (0, 2))
 """Least side of a cell, and the pixels of its edge that belong to its border then."""
 SMALL = 24
 """Cells below this side have one thin border line, whatever their role."""
@@ -95,7 +95,7 @@ class Place:
         left, top, right, bottom = self.box(0, 0)
         for characters, smallest in ((6, 10), (5, 8.5)):
             # A monospaced character is 0.602 as wide as the size of its font.
-            size = min(12.0, (right - left - 2) / (characters * 0.602), 0.8 * (bottom - top))
+            size = min(12.0, (right - left) / (characters * 0.602), 0.8 * (bottom - top))
             if size >= smallest:
                 return size, characters
         return None

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
+from attnlib.views import style
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture:
@@ -31,7 +33,8 @@ class Picture:
         return file.getvalue()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        width, height = (int(inches * self.figure.dpi) for inches in self.figure.get_size_inches())
+        # A figure may be drawn finer than it is shown, to stay crisp where the page is enlarged.
+        width, height = (round(inches * style.DPI) for inches in self.figure.get_size_inches())
         shown = {"alt": self.description, "width": width, "height": height}
         return {"image/png": self.png(), "text/plain": self.description}, {"image/png": shown}
 

@@ -32,6 +32,9 @@ class Role:
     double: bool = False
 
 
+DPI = 100
+"""Layout pixels in an inch of a figure."""
+
 INK = "#1a1a1a"
 PAPER = "#ffffff"
 SOFT_INK = "#555555"

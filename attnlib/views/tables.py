@@ -47,8 +47,6 @@ def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, 
     str
         HTML; titles, notes and labels are escaped.
     """
-    border = style.ROLES[role]
-    words = ", ".join(part for part in (note, border.cue if role != "plain" else "") if part)
     heads = "".join(
         f'<th scope="col" style="{HEADER};text-align:right">{escape(column)}</th>'
         for column in (columns if totals is None else (*columns, total))
@@ -60,7 +58,9 @@ def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, 
         + "</tr>"
         for position, (row, line) in enumerate(zip(rows, np.asarray(entries), strict=True))
     )
-    small = f' <span style="color:{style.SOFT_INK}">{escape(words)}</span>' if words else ""
+    small = f' <span style="color:{style.SOFT_INK}">{escape(note)}</span>' if note else ""
+    # On a line of its own, so that tables of different roles that stand in a row stay level.
+    small += f'<div style="color:{style.SOFT_INK}">{style.ROLES[role].cue}</div>'
     return (
         f'<table style="{TABLE}"><caption style="{CAPTION}"><b>{escape(title)}</b>{small}</caption>'
         f'<thead><tr><td style="{HEADER}"></td>{heads}</tr></thead><tbody>{body}</tbody></table>'

@@ -1,0 +1,52 @@
+PYTHON ?= python3
+VENV ?= .venv
+LAB_ARGS ?=
+
+PY := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install lab test notebooks check bench clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+install: $(INSTALLED)  ## Create .venv with everything the other commands need
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "attnlib needs Python 3.11 or later; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)"; \
+		echo "Name a newer one, for example: make install PYTHON=python3.12"; \
+		exit 1; } >&2
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e ".[lab,test,dev]"
+	@touch $@
+
+# Jupyter refuses to start as root unless told otherwise, and in a container one often is root.
+lab: ROOT_ARGS := $(if $(filter 0,$(shell id -u)),--allow-root)
+lab: $(INSTALLED)  ## Open JupyterLab on the first chapter; LAB_ARGS="--no-browser --port 8899"
+	$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" $(ROOT_ARGS) $(LAB_ARGS) \
+		notebooks/00_start_here.ipynb
+
+# The notebooks run even when a test has failed: one run shows everything that is broken.
+test: check  ## Pass every check: style, tests, every notebook from a fresh kernel
+	@status=0; \
+	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest || status=1; \
+	$(PY) -m pytest --nbval --nbval-current-env notebooks || status=1; \
+	exit $$status
+
+notebooks: $(INSTALLED)  ## Run every notebook and save it with its outputs
+	$(PY) scripts/notebooks.py
+
+check: $(INSTALLED)  ## Check the style only (seconds)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+bench: $(INSTALLED)  ## Print the benchmarks
+	@set -e; for each in benchmarks/*.py; do echo "$$each"; $(PY) "$$each"; done
+
+# Only the default .venv: one that VENV names may be somebody's own.
+clean:  ## Remove .venv, caches and build products; never a notebook
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name .git -prune -o -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) \
+		-prune -exec rm -rf {} +
