@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.core import inputs
+from attnlib.core import errors, inputs
 from attnlib.core.head import scaled_dot_product_self_attention
 
 OPERANDS = ("query", "key", "value")
@@ -76,10 +76,10 @@ class GradientCheck:
         if check.passed:
             # Only the power of ten: the digits are rounding errors, which differ by machine.
             return f"  {name}: no difference above {_power_above(check.max_difference):g}"
-        formula, slope = check.analytic[check.index], check.numeric[check.index]
+        formula, slope = _told_apart(check.analytic[check.index], check.numeric[check.index])
         return (
-            f"  {name}: at index {check.index} the formula gives {formula:.6g}, central "
-            f"differences give {slope:.6g}: they differ by {check.max_difference:.3g}"
+            f"  {name}: at index {check.index} the formula gives {formula}, central differences "
+            f"give {slope}: they differ by {check.max_difference:.3g}"
         )
 
 
@@ -139,6 +139,15 @@ def gradient_check(
     return GradientCheck(*checks, step=step, tolerance=tolerance)
 
 
+def _told_apart(one, other):
+    """Print two numbers with six digits, or with as many as show that they differ."""
+    for digits in range(6, 18):
+        shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if shown[0] != shown[1]:
+            break
+    return shown
+
+
 def _power_above(number):
     return 10.0 ** math.ceil(math.log10(number)) if number > 0 else 0.0
 
@@ -180,9 +189,17 @@ def _central_differences(operands, position, grad_output, step, memory_limit):
             moved[index] += change
             changed = [*operands[:position], moved, *operands[position + 1 :]]
             head = scaled_dot_product_self_attention(*changed, memory_limit=memory_limit)
-            sides.append(np.sum(head.output * grad_output))
+            sides.append(_objective(head, grad_output))
         numeric[index] = (sides[0] - sides[1]) / (2 * step)
     return numeric
+
+
+def _objective(head, grad_output):
+    with np.errstate(all="ignore"):
+        total = np.sum(head.output * grad_output)
+    if not math.isfinite(total):
+        raise errors.non_finite_stage("objective", (), total, "float64")
+    return total
 
 
 def _compare(analytic, numeric, tolerance):

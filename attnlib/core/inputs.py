@@ -55,7 +55,7 @@ def accept_gradient(grad_output, shape, dtype):
     if array.shape != shape:
         raise errors.gradient_shape(shape, array.shape)
     check_finite("grad_output", array)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         cast = np.array(array, dtype=dtype, order="C")
     check_finite("grad_output", cast)
     return cast
@@ -147,8 +147,14 @@ def first_non_finite(array):
     # The extremes of an array show NaN and infinities without a mask as large as the array.
     if math.isfinite(array.min()) and math.isfinite(array.max()):
         return None
-    found = np.argmin(np.isfinite(array))
-    return tuple(int(i) for i in np.unravel_index(found, array.shape))
+    before = 0
+    for block in np.nditer(array, flags=["external_loop", "buffered"], order="C"):
+        finite = np.isfinite(block)
+        if not finite.all():
+            found = np.unravel_index(before + np.argmin(finite), array.shape)
+            return tuple(int(i) for i in found)
+        before += block.size
+    return None
 
 
 def check_size(query_shape, value_width, itemsize, limit):

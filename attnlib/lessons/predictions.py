@@ -116,7 +116,6 @@ def _raw_scores():
         example.head().raw_scores[0],
         "Entry (i, j) is the dot product of query i with key j: multiply feature by feature, add.",
         {
-            "those are keys against queries: let each row belong to a query.": key @ query.T,
             "that is Q times K as it stands: pair query rows with key rows, feature by feature.": (
                 query @ key
             ),
@@ -134,11 +133,9 @@ def _favoured_keys():
         np.argmax(weights, axis=1).astype(float),
         "Each query's largest score wins, and softmax keeps the order of the scores.",
         {
-            "those are the keys with the smallest scores: a larger score means a better match.": (
+            "here those are each token's own key, and the keys with the smallest scores: only the "
+            "scores count, and a larger one means a better match.": (
                 np.argmin(weights, axis=1).astype(float)
-            ),
-            "a query does not favour its own position by itself: only the scores count.": (
-                np.arange(len(weights), dtype=float)
             ),
         },
     )

@@ -61,7 +61,7 @@ def draw_cells(axes, place, entries, limit):
             family="monospace",
             ha="center",
             va="center_baseline",
-            color=style.PAPER if light else style.INK,
+            color=style.PAPER if light else style.DIGITS,
         )
         for (x, y, right, bottom), entry, light in zip(boxes, np.ravel(entries), white, strict=True)
     ]

@@ -12,9 +12,9 @@ from PIL import ImageFont
 
 from attnlib.views import figures, numbers, style
 
-INK, PAPER, BAR = (
+INK, PAPER, BAR, DIGITS = (
     np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.uint8)
-    for colour in (style.INK, style.PAPER, style.BAR)
+    for colour in (style.INK, style.PAPER, style.BAR, style.DIGITS)
 )
 
 
@@ -62,7 +62,7 @@ class CellPainter:
             left, top, right, bottom = box
             pixels[top:bottom, left:right] = colours[cell]
             if words:
-                stamp(pixels, box, words, self._size, PAPER if white[cell] else INK)
+                stamp(pixels, box, words, self._size, PAPER if white[cell] else DIGITS)
 
     def _words(self, entry):
         if self._size is None:

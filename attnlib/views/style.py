@@ -37,6 +37,8 @@ DPI = 100
 
 INK = "#1a1a1a"
 PAPER = "#ffffff"
+DIGITS = "#000000"
+"""Digits on a fill are pure black or white: one of the two then has a contrast of 4.58 or more."""
 SOFT_INK = "#555555"
 TINT = "#f6f2ec"
 RULE = "#8c8c8c"

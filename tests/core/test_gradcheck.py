@@ -127,9 +127,20 @@ def test_a_failure_shows_both_numbers_and_where_they_differ(which):
     index = (1, 2, 3)
     check = gradient_check(*RECTANGULAR, backward=one_entry_wrong(which, index, 0.125))
     part, text = getattr(check, INPUTS[which]), str(check)
-    assert f"{INPUTS[which]}[1, 2, 3]" in text
+    line = next(line for line in text.splitlines() if "1, 2, 3" in line)
+    assert INPUTS[which] in line
     for number in (part.analytic[index], part.numeric[index]):
-        assert any(shown == pytest.approx(number, rel=1e-5) for shown in numbers(text))
+        assert any(shown == pytest.approx(number, rel=1e-5) for shown in numbers(line))
+
+
+def test_two_large_numbers_that_barely_differ_are_shown_so_that_they_do():
+    query, key, value, grad_output = RECTANGULAR
+    inputs = (query, key, value, grad_output * 1000)
+    check = gradient_check(*inputs, tolerance=2e-5, backward=one_entry_wrong(2, (1, 2, 3), 2e-4))
+    line = next(line for line in str(check).splitlines() if "1, 2, 3" in line)
+    large = [number for number in numbers(line) if abs(number) > 100]
+    assert len(large) == 2
+    assert large[0] != large[1]
 
 
 def test_the_text_of_a_passed_check_counts_the_entries_and_names_step_and_tolerance():
@@ -180,11 +191,16 @@ def test_single_precision_inputs_are_checked_in_double_precision():
     assert gradient_check(*(array.astype(np.float32) for array in RECTANGULAR)).passed
 
 
-def test_an_objective_too_large_for_a_double_is_told_without_a_numpy_warning():
-    """Each gradient is finite here, and only their sum over all queries is not."""
+def test_an_objective_too_large_for_a_double_gives_finite_numbers_or_a_refusal():
+    """Each gradient is finite here, and only the objective over all queries is not."""
     query, key, value, grad_output = (np.ones_like(array) for array in RECTANGULAR)
-    with pytest.raises(SelfAttentionError):
-        gradient_check(query, key, value * 1e200, grad_output * 2e107)
+    try:
+        check = gradient_check(query, key, value * 1e200, grad_output * 2e107)
+    except SelfAttentionError as error:
+        outcome = error.kind
+    else:
+        outcome = np.isfinite(check.query.numeric).all() and np.isfinite(check.value.numeric).all()
+    assert outcome in (True, "non-finite-stage")
 
 
 def test_the_check_leaves_its_inputs_alone():

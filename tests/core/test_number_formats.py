@@ -88,9 +88,10 @@ def test_the_largest_double_as_value_is_mixed_or_refused_but_never_infinite(toke
     try:
         head = scaled_dot_product_self_attention(scores, scores, largest)
     except SelfAttentionError as error:
-        assert error.evidence["stage"] == "weighted value mixture"
+        outcome = error.evidence["stage"]
     else:
-        assert np.isfinite(head.output).all()
+        outcome = np.isfinite(head.output).all()
+    assert outcome in (True, "weighted value mixture")
 
 
 def test_a_gradient_too_small_for_single_precision_becomes_zero_without_a_warning():

@@ -51,5 +51,3 @@ def test_of_two_faulty_operands_the_query_is_told_before_the_key_before_the_valu
     assert refused(fault, fault, fault).evidence["operand"] == "query"
     assert refused(ones(1, 2, 2), fault, fault).evidence["operand"] == "key"
     assert refused(ones(1, 2, 2), ones(1, 2, 2), fault).evidence["operand"] == "value"
-
-
