@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -77,9 +78,11 @@ class GradientCheck:
             # Only the power of ten: the digits are rounding errors, which differ by machine.
             return f"  {name}: no difference above {_power_above(check.max_difference):g}"
         formula, slope = _told_apart(check.analytic[check.index], check.numeric[check.index])
+        largest = np.max(np.abs(check.numeric))
+        share = f", {check.max_difference / largest:.1g} of the largest entry" if largest else ""
         return (
             f"  {name}: at index {check.index} the formula gives {formula}, central differences "
-            f"give {slope}: they differ by {check.max_difference:.3g}"
+            f"give {slope}: they differ by {check.max_difference:.3g}{share}"
         )
 
 
@@ -154,7 +157,8 @@ def _power_above(number):
 
 def _check_positive(**numbers):
     for name, number in numbers.items():
-        if not (isinstance(number, (int, float)) and math.isfinite(number) and number > 0):
+        real = isinstance(number, Real) and not isinstance(number, bool)
+        if not (real and math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be a positive number, got {number!r}: try {name}=1e-6")
 
 
@@ -170,7 +174,10 @@ def _analytic(head, grad_output, backward):
             f"backward must return three gradients, got {type(returned).__name__}: return the "
             "tuple (dQ, dK, dV)"
         )
-    grads = [np.asarray(gradient) for gradient in returned]
+    grads = [
+        inputs.as_real(f"the gradient of {name}", gradient)
+        for name, gradient in zip(OPERANDS, returned, strict=True)
+    ]
     for name, operand, gradient in zip(OPERANDS, operands, grads, strict=True):
         if gradient.shape != operand.shape:
             raise ValueError(
@@ -206,8 +213,7 @@ def _compare(analytic, numeric, tolerance):
     if analytic.size == 0:
         return InputCheck(analytic, numeric, 0.0, None, True)
     difference = np.abs(analytic - numeric)
-    # A NaN from a hand-in must count as the largest difference, and must not pass.
-    found = np.argmax(np.where(np.isnan(difference), np.inf, difference))
-    index = tuple(int(i) for i in np.unravel_index(found, difference.shape))
+    # A NaN from a hand-in counts as the largest difference, and passes no comparison.
+    index = tuple(int(i) for i in np.unravel_index(np.argmax(difference), difference.shape))
     largest = float(difference[index])
     return InputCheck(analytic, numeric, largest, index, largest <= tolerance)

@@ -5,6 +5,7 @@ with the inputs; only what has passed them all is copied.
 """
 
 import math
+from numbers import Real
 
 import numpy as np
 
@@ -57,7 +58,10 @@ def accept_gradient(grad_output, shape, dtype):
     check_finite("grad_output", array)
     with np.errstate(all="ignore"):
         cast = np.array(array, dtype=dtype, order="C")
-    check_finite("grad_output", cast)
+    index = first_non_finite(cast)
+    if index is not None:
+        entry = f"{array[index]}, which {dtype} can't hold,"
+        raise errors.non_finite_input("grad_output", index, entry)
     return cast
 
 
@@ -159,6 +163,11 @@ def first_non_finite(array):
 
 def check_size(query_shape, value_width, itemsize, limit):
     """Refuse a head whose kept arrays would exceed `limit` bytes as ``too-large``."""
+    if not isinstance(limit, Real) or not limit >= 0:
+        raise ValueError(
+            f"memory_limit must be a number of bytes, 0 or more, got {limit!r}: try "
+            "memory_limit=2**30"
+        )
     batch, tokens, key_width = query_shape
     entries = batch * tokens * (2 * key_width + 2 * value_width + 3 * tokens)
     if entries * itemsize > limit:

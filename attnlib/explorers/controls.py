@@ -73,6 +73,10 @@ class MatrixControl(anywidget.AnyWidget):
         The numbers now; set it whole to change any of them, or the shape.
     entries : list of list of Entry
         The same numbers one by one; an entry lives as long as its place in the matrix.
+    focused : list of int
+        Row and column of the entry that has the keyboard in the browser.
+    sources : list of list of int
+        Rows and columns of the entries that are marked as what a chosen cell comes from.
     """
 
     _esm = Path(__file__).parent / "matrix.js"
@@ -87,6 +91,8 @@ class MatrixControl(anywidget.AnyWidget):
     maxima = traitlets.List().tag(sync=True)
     steps = traitlets.List().tag(sync=True)
     pixel_ratio = traitlets.Float(1.0).tag(sync=True)
+    focused = traitlets.List().tag(sync=True)
+    sources = traitlets.List().tag(sync=True)
 
     def __init__(self, name, values):
         role, caption = ROLES[name]

@@ -3,18 +3,22 @@
 import logging
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from attnlib.core.errors import SelfAttentionError
 from attnlib.core.head import scaled_dot_product_self_attention
-from attnlib.explorers import states
+from attnlib.explorers import files, states
 from attnlib.explorers.canvas import HeadCanvas
+from attnlib.explorers.changes import Changes
 from attnlib.explorers.controls import MatrixControl
+from attnlib.explorers.linked import LinkedReading
 from attnlib.explorers.outlets import Outlets
-from attnlib.lessons import examples
-from attnlib.lessons.widening import NEW_FEATURES, widen
+from attnlib.explorers.toolbar import OWN, Toolbar
+from attnlib.lessons.widening import widen
 from attnlib.views import sentences
 from attnlib.views.layout import quantities
 
@@ -22,8 +26,6 @@ LOG = logging.getLogger("attnlib")
 OPERANDS = {"Q": "query", "K": "key", "V": "value"}
 SEEDS = {"Q": 1, "K": 2}
 """Of the random features that a wider d_k may bring."""
-OWN = "your own numbers"
-LABEL = {"description_width": "initial"}
 
 
 class HeadExplorer(widgets.VBox):
@@ -51,6 +53,8 @@ class HeadExplorer(widgets.VBox):
         The pictures by name.
     numbers : ipywidgets.HTML
         Every quantity as tables.
+    reading : str
+        The chosen cell as an equation with this state's numbers, and its gradient's.
 
     Raises
     ------
@@ -62,20 +66,25 @@ class HeadExplorer(widgets.VBox):
 
     def __init__(self, query=None, key=None, value=None, grad_output=None):
         self._start = states.as_inputs(query, key, value, grad_output)
-        self._preset = states.PRESETS[0] if query is None else OWN
         self._grad_output = self._start.grad_output
         self._lock = threading.RLock()
         self._holding = 0
         self._canvas = HeadCanvas()
+        self._changes = Changes(self._start)
         self._matrices = {
             name: MatrixControl(name, getattr(self._start, operand)[0].tolist())
             for name, operand in OPERANDS.items()
         }
+        width, preset = self._start.query.shape[2], OWN if query is not None else states.PRESETS[0]
+        self._toolbar = Toolbar(states.PRESETS, preset, width, states.LARGEST_WIDTH, self._act)
+        # The toolbar shows this slider's value with a handle that can be named; it stays the handle
+        # for code.
+        self._key_width = widgets.IntSlider(value=width, min=1, max=states.LARGEST_WIDTH)
         self._outlets = Outlets()
         self.pictures, self.numbers = self._outlets.pictures, self._outlets.numbers
-        self._make_toolbar()
+        self._linked = LinkedReading(self._outlets.reader, self._outlets.words, self._matrices)
         sliders = widgets.VBox(list(self._matrices.values())).add_class("attnlib-sliders")
-        body = widgets.HBox([sliders, self.pictures["head"]]).add_class("attnlib-body")
+        body = widgets.HBox([sliders, self._outlets.stage]).add_class("attnlib-body")
         super().__init__([self._toolbar, body, self._outlets.words, self._outlets.folder])
         self.add_class("attnlib-panel")
         self._redraw()
@@ -99,6 +108,30 @@ class HeadExplorer(widgets.VBox):
         """The state of the head in a sentence."""
         return sentences.head_sentence(self.head, self._grad_output)
 
+    @property
+    def reading(self):
+        """The chosen cell's equations with this state's numbers; empty where none is chosen."""
+        return self._outlets.words.reading
+
+    def choose(self, name, row, column):
+        """Read one cell: its equation appears below the picture, and what it comes from is marked.
+
+        Parameters
+        ----------
+        name : str
+            ``"Q"``, ``"K"``, ``"V"``, ``"raw_scores"``, ``"scaled_scores"``, ``"weights"``,
+            ``"output"``, or ``"d"`` and one of these for its gradient.
+        row, column : int
+            The cell.
+
+        Raises
+        ------
+        ValueError
+            If there is no such cell.
+        """
+        with self._lock:
+            self._linked.choose(name, row, column)
+
     def set(self, query=None, key=None, value=None, grad_output=None):
         """Set any of the inputs whole; the picture is redrawn once.
 
@@ -121,6 +154,14 @@ class HeadExplorer(widgets.VBox):
         """Go back to what the explorer, or the last preset, started from."""
         self._load(self._start)
 
+    def undo(self):
+        """Go one change back, of the last 50."""
+        self._go(self._changes.undo)
+
+    def redo(self):
+        """Take the last undo back."""
+        self._go(self._changes.redo)
+
     def code(self):
         """Write Python that rebuilds this very state.
 
@@ -131,44 +172,42 @@ class HeadExplorer(widgets.VBox):
         """
         return states.code_of(self._inputs())
 
-    def _make_toolbar(self):
-        titles = [(examples.load(name).title, name) for name in states.PRESETS]
-        own = [(OWN, OWN)] if self._preset == OWN else []
-        self._presets = widgets.Dropdown(
-            options=own + titles, value=self._preset, description="Start from", style=LABEL
-        )
-        self._key_width = widgets.IntSlider(
-            value=self._start.query.shape[2],
-            min=1,
-            max=states.LARGEST_WIDTH,
-            description="d_k",
-            style=LABEL,
-        )
-        self._new_features = widgets.Dropdown(
-            options=NEW_FEATURES, description="new features", style=LABEL
-        )
-        self._reset = widgets.Button(
-            description="Reset", tooltip="Back to the numbers at the start"
-        )
-        for control, width in (
-            (self._presets, "260px"),
-            (self._key_width, "230px"),
-            (self._new_features, "190px"),
-            (self._reset, "80px"),
-        ):
-            control.layout.width = width
-        self._toolbar = widgets.HBox(
-            [self._presets, self._key_width, self._new_features, self._reset],
-            layout=widgets.Layout(flex_flow="row wrap"),
-        )
+    def save(self, path):
+        """Save the picture (.png, .svg) or the numbers (.json, .npz).
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Its ending chooses the kind.
+
+        Raises
+        ------
+        ValueError
+            For another ending; nothing is written then.
+        """
+        path = Path(path)
+        path.write_bytes(self._file(path.suffix.removeprefix(".")))
+
+    def _file(self, kind):
+        with self._lock:
+            return files.content(kind, self._inputs(), self.head, self.gradients)
+
+    def _act(self, word):
+        """Do what a button of the toolbar says."""
+        if word == "copy":
+            self._toolbar.offer_code(self.code())
+        elif word in files.KINDS:
+            self._toolbar.offer_file(f"attention_head.{word}", files.KINDS[word], self._file(word))
+        elif word in ("undo", "redo", "reset"):
+            getattr(self, word)()
 
     def _watch(self):
         for matrix in self._matrices.values():
             matrix.observe(self._moved, "values")
             matrix.observe(self._sharpen, "pixel_ratio")
+        self._toolbar.observe(self._preset_chosen, "preset")
+        traitlets.link((self._toolbar, "key_width"), (self._key_width, "value"))
         self._key_width.observe(self._width_moved, "value")
-        self._presets.observe(self._preset_chosen, "value")
-        self._reset.on_click(lambda _button: self.reset())
 
     def _inputs(self):
         arrays = {
@@ -178,36 +217,43 @@ class HeadExplorer(widgets.VBox):
         return states.Inputs(**arrays, grad_output=self._grad_output)
 
     @contextmanager
-    def _one_redraw(self):
-        """Hold back drawing until all that belongs to one change is set."""
+    def _one_change(self, what=None, recorded=True):
+        """Hold back drawing and recording until all that belongs to one change is set."""
         with self._lock:
             self._holding += 1
             try:
                 yield
             finally:
                 self._holding -= 1
-            if not self._holding:
-                self._redraw()
+            if self._holding:
+                return
+            if recorded:
+                self._changes.record(self._inputs(), what)
+            self._redraw()
 
-    def _load(self, inputs):
-        with self._one_redraw():
+    def _load(self, inputs, recorded=True):
+        with self._one_change(recorded=recorded):
             self._grad_output = inputs.grad_output
             for name, operand in OPERANDS.items():
                 self._matrices[name].values = getattr(inputs, operand)[0].tolist()
             self._key_width.value = inputs.query.shape[2]
 
-    def _moved(self, _change):
-        with self._one_redraw():
+    def _go(self, way):
+        with self._lock:
+            self._load(way(), recorded=False)
+
+    def _moved(self, change):
+        with self._one_change(states.moved(change.owner.name, change.old, change.new)):
             pass
 
     def _width_moved(self, change):
-        with self._one_redraw():
+        with self._one_change("d_k"):
             inputs = self._inputs()
             if change.new == inputs.query.shape[2]:
                 return
             for name, seed in SEEDS.items():
                 matrix = getattr(inputs, OPERANDS[name])
-                wider = widen(matrix, change.new, self._new_features.value, seed)
+                wider = widen(matrix, change.new, self._toolbar.new_features, seed)
                 self._matrices[name].values = wider[0].tolist()
 
     def _preset_chosen(self, change):
@@ -218,7 +264,7 @@ class HeadExplorer(widgets.VBox):
     def _sharpen(self, change):
         with self._lock:
             self._canvas.scale = min(2.0, max(1.0, change.new))
-        self._moved(change)
+            self._redraw()
 
     def _redraw(self):
         try:
@@ -229,9 +275,12 @@ class HeadExplorer(widgets.VBox):
             picture = self._canvas.repaint(shown)
             self.head, self.gradients = head, gradients
             self._outlets.show(picture, self._canvas.layout, shown, self.summary)
+            self._linked.follow(shown)
         except SelfAttentionError as refusal:
             self._outlets.refuse(refusal)
         except Exception as error:
             # In a callback nobody stands ready to catch this: the panel must tell it itself.
             LOG.exception("the explorer could not draw this setting")
             self._outlets.refuse(error)
+        self._toolbar.can_undo = self._changes.can_undo
+        self._toolbar.can_redo = self._changes.can_redo

@@ -53,6 +53,12 @@ function render({ model, el }) {
       const change = { PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS };
       if (event.key in change) step(event, t, f, change[event.key]);
     });
+    const focused = () => {
+      model.set("focused", [t, f]);
+      model.save_changes();
+    };
+    number.addEventListener("focus", focused);
+    range.addEventListener("focus", focused);
     inputs.push({ t, f, number, range });
     return { number, range };
   };
@@ -123,6 +129,7 @@ function render({ model, el }) {
     root.setAttribute("aria-label", `${model.get("name")}, ${model.get("caption")}`);
     root.replaceChildren(head, fold ? folded(columns) : table(rows, columns));
     update();
+    mark();
   };
 
   const update = () => {
@@ -136,6 +143,12 @@ function render({ model, el }) {
     }
   };
 
+  const mark = () => {
+    const sources = new Set(model.get("sources").map(String));
+    for (const { t, f, range } of inputs)
+      range.closest(".attnlib-entry").classList.toggle("attnlib-source", sources.has(`${t},${f}`));
+  };
+
   const changed = () => {
     const values = model.get("values");
     const shape = `${values.length} ${values[0].length}`;
@@ -145,10 +158,14 @@ function render({ model, el }) {
   };
 
   model.on("change:values change:minima change:maxima change:steps", changed);
+  model.on("change:sources", mark);
   changed();
   model.set("pixel_ratio", window.devicePixelRatio || 1);
   model.save_changes();
-  return () => model.off(null, changed);
+  return () => {
+    model.off(null, changed);
+    model.off(null, mark);
+  };
 }
 
 export default { render };

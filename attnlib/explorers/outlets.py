@@ -1,9 +1,8 @@
-"""Where an explorer shows its state: the picture, the words, the tables, and the last refusal."""
-
-from html import escape
+"""Where an explorer shows its state: the picture, its readable cells, the words, the tables."""
 
 import ipywidgets as widgets
 
+from attnlib.explorers.reading import Reader, Words
 from attnlib.views import tables
 from attnlib.views.layout import head_layout
 
@@ -17,10 +16,14 @@ class Outlets:
     ----------
     pictures : dict of str to ipywidgets.Image
         ``"head"``: every stage and gradient.
+    reader : Reader
+        The cells over the picture.
+    stage : ipywidgets.Box
+        Picture and reader, one over the other.
+    words : Words
+        The summary, the reading of the chosen cell, and a refusal while there is one.
     numbers : ipywidgets.HTML
-        Every quantity as tables; it lies in `folder`.
-    words : ipywidgets.HTML
-        The summary, and a refusal while there is one.
+        Every quantity as tables.
     folder : ipywidgets.Accordion
         Holds `numbers`, closed at first.
     """
@@ -28,13 +31,14 @@ class Outlets:
     def __init__(self):
         frame = head_layout(1, 1, 1)
         size = {"width": f"{frame.width}px", "height": f"{frame.height}px"}
-        picture = widgets.Image(format="png", layout=widgets.Layout(**size, flex="0 0 auto"))
+        picture = widgets.Image(format="png", layout=widgets.Layout(**size))
         self.pictures = {"head": picture}
+        self.reader = Reader()
+        self.stage = widgets.Box([picture, self.reader]).add_class("attnlib-stage")
+        self.words = Words()
         self.numbers = widgets.HTML()
-        # A fixed height, so that a refusal doesn't move what stands below the panel.
-        self.words = widgets.HTML(layout=widgets.Layout(height="66px", overflow="auto"))
         self.folder = widgets.Accordion([self.numbers], titles=["Every number as a table"])
-        self._summary = ""
+        self._layout = None
 
     def show(self, picture, layout, shown, summary):
         """Show an accepted setting.
@@ -50,17 +54,20 @@ class Outlets:
         summary : str
             The state in words.
         """
-        self._summary = summary
         self.pictures["head"].value = picture
-        self.pictures["head"].remove_class(STALE)
+        if self.words.refusal:
+            self.words.refusal = ""
+            self.pictures["head"].remove_class(STALE)
+        if layout is not self._layout:
+            self.reader.follow(layout)
+            self._layout = layout
+        self.words.summary = self.reader.description = summary
         self.numbers.value = tables.of_layout(layout, shown)
-        self.words.value = f'<div style="line-height:20px">{escape(summary)}</div>'
 
     def refuse(self, error):
         """Say why a setting can't be drawn, and mark the last picture as not belonging to it."""
         self.pictures["head"].add_class(STALE)
-        self.words.value = (
-            '<div style="line-height:20px"><b>Not drawn.</b> '
-            f"{escape(str(error) or type(error).__name__)}<br>The dashed frame marks the last "
-            f"setting that could be drawn: {escape(self._summary)}</div>"
+        self.words.refusal = (
+            f"Not drawn. {error or type(error).__name__} "
+            "The dashed frame marks the last setting that could be drawn."
         )

@@ -107,6 +107,24 @@ def code_of(inputs):
     return f"from attnlib.explorers import HeadExplorer\nexplorer = HeadExplorer(\n{arguments})\n"
 
 
+def moved(name, old, new):
+    """Name what changed between two states of one matrix: the matrix and the cells.
+
+    Returns
+    -------
+    tuple
+        Equal for two moves of the same slider.
+    """
+    lines = enumerate(zip(old, new, strict=False))
+    cells = [
+        (t, f)
+        for t, (before, after) in lines
+        for f, (one, other) in enumerate(zip(before, after, strict=False))
+        if one != other
+    ]
+    return (name, *cells)
+
+
 def _with_batch(x):
     try:
         array = np.asarray(x)

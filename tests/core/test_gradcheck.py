@@ -215,3 +215,36 @@ def test_the_check_holds_the_gradients_that_the_head_itself_gives():
     gradients = scaled_dot_product_self_attention(*RECTANGULAR[:3]).backward(RECTANGULAR[3])
     for name in INPUTS:
         assert np.array_equal(getattr(check, name).analytic, getattr(gradients, name))
+
+
+@pytest.mark.parametrize("limit", [None, "1", math.nan, -1])
+def test_a_memory_limit_that_is_no_size_is_refused(limit):
+    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+        gradient_check(*WORKED, memory_limit=limit)
+
+
+def test_a_step_from_numpy_is_taken_and_a_truth_value_is_not():
+    assert gradient_check(*WORKED, step=np.float32(1e-4), tolerance=1e-5).passed
+    with pytest.raises(ValueError, match="step must be a positive number, got True"):
+        gradient_check(*WORKED, step=True)
+
+
+def test_a_complex_gradient_is_refused_by_name():
+    def complex_key(query, key, value, grad_output):
+        return query, key * 1j, value
+
+    with pytest.raises(ValueError, match="the gradient of key must hold real numbers"):
+        gradient_check(*WORKED, backward=complex_key)
+
+
+def test_a_failure_by_rounding_alone_can_be_told_by_its_size():
+    large = (WORKED[0], WORKED[1], 1e7 * WORKED[2], WORKED[3])
+    text = str(gradient_check(*large, tolerance=1e-9))
+    assert "failed" in text
+    assert "e-10 of the largest entry" in text or "e-09 of the largest entry" in text
+
+
+def test_a_wrong_gradient_where_the_true_one_is_zero_is_told_without_a_warning():
+    one_token = tuple(array[:, :1] for array in WORKED)
+    text = str(gradient_check(*one_token, backward=lambda *inputs: inputs[:3]))
+    assert "query: at index (0, 0, 1) the formula gives 3, central differences give 0" in text

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnlib import SelfAttentionError, scaled_dot_product_self_attention
-from tests.authority import RECTANGULAR, assert_near
+from tests.authority import RECTANGULAR, assert_near, seeded
 
 FORWARD = ("query", "key", "value", "raw_scores", "scaled_scores", "weights", "output")
 BACKWARD = ("query", "key", "value", "weights", "scaled_scores", "raw_scores")
@@ -46,10 +46,14 @@ def run(query, key, value, grad_output):
         return head, head.backward(grad_output)
 
 
+# Matrix products of a few entries come out alike from any layout; of these widths they do not.
+WIDE = seeded(batch=2, tokens=17, width=65, value_width=33, seed=29)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_memory_layout_gives_the_same_bits(layout):
-    plain, plain_gradients = run(*RECTANGULAR)
-    head, gradients = run(*(layout(array) for array in RECTANGULAR))
+    plain, plain_gradients = run(*WIDE)
+    head, gradients = run(*(layout(array) for array in WIDE))
     for name in FORWARD:
         kept = getattr(head, name)
         assert type(kept) is np.ndarray

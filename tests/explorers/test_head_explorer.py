@@ -179,7 +179,7 @@ class TestKeyWidth:
     def test_new_features_at_random_are_the_same_each_time(self):
         def widened(*widths):
             explorer = HeadExplorer()
-            explorer._new_features.value = "random"
+            explorer._toolbar.new_features = "random"
             for width in widths:
                 explorer.controls["d_k"].value = width
             return explorer.head
@@ -215,9 +215,8 @@ class TestRefusals:
         assert picture_of(explorer) == good
         assert explorer.head is head
         assert STALE in explorer.pictures["head"]._dom_classes
-        words = Page(explorer._outlets.words.value.replace("<br>", "")).text
-        assert "raw query-key scores" in words
-        assert "scale the inputs down" in words
+        assert "raw query-key scores" in explorer._outlets.words.refusal
+        assert "scale the inputs down" in explorer._outlets.words.refusal
 
     def test_the_next_good_setting_takes_the_mark_away(self, explorer):
         entry = explorer.controls["Q"][0][0]
@@ -225,7 +224,7 @@ class TestRefusals:
         assert STALE in explorer.pictures["head"]._dom_classes
         entry.value = 1.0
         assert STALE not in explorer.pictures["head"]._dom_classes
-        assert "Not drawn" not in explorer._outlets.words.value
+        assert explorer._outlets.words.refusal == ""
         assert explorer.head.query[0, 0, 0] == 1
 
     def test_a_number_that_json_has_no_word_for_travels_as_text(self, explorer):
@@ -241,7 +240,7 @@ class TestRefusals:
         monkeypatch.setattr(explorer._canvas, "repaint", broken)
         with caplog.at_level(logging.ERROR, logger="attnlib"):
             explorer.controls["Q"][0][0].value = 1.0
-        assert "out of &lt;ink&gt;" in explorer._outlets.words.value
+        assert "out of <ink>" in explorer._outlets.words.refusal
         assert "out of <ink>" in caplog.text
 
 
@@ -285,7 +284,7 @@ class TestStates:
 
     @pytest.mark.parametrize("name", PRESETS)
     def test_every_preset_shows_its_example(self, explorer, name):
-        explorer._presets.value = name
+        explorer._toolbar.preset = name
         example = examples.load(name)
         for operand in OPERANDS.values():
             assert np.array_equal(getattr(explorer.head, operand), getattr(example, operand))

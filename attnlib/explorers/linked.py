@@ -1,0 +1,77 @@
+"""Linked reading: the chosen cell's equation in words, its sources marked wherever they stand."""
+
+from attnlib.views import readings
+
+NONE = ["", 0, 0]
+
+
+class LinkedReading:
+    """Wires the choice of a cell to the words and marks of a panel.
+
+    Parameters
+    ----------
+    reader : Reader
+        Cells to choose, over the picture.
+    words : Words
+        Where the equations stand.
+    matrices : dict of str to MatrixControl
+        The sliders; focusing one reads its entry.
+    """
+
+    def __init__(self, reader, words, matrices):
+        self._reader, self._words, self._matrices = reader, words, matrices
+        self._shown = {}
+        reader.observe(lambda _change: self._read(), "chosen")
+        for name, matrix in matrices.items():
+            matrix.observe(lambda change, name=name: self.choose(name, *change.new), "focused")
+
+    def choose(self, name, row, column):
+        """Read one cell; an empty name reads none.
+
+        Raises
+        ------
+        ValueError
+            If there is no such cell.
+        """
+        if name and not self._holds(name, row, column):
+            raise ValueError(
+                f"there is no cell {name!r} [{row}, {column}] in this head: choose one of "
+                f"{', '.join(self._shown)} and a row and column that it has"
+            )
+        self._reader.chosen = [name, row, column]
+
+    def follow(self, shown):
+        """Read the chosen cell anew, from a head that has moved.
+
+        Parameters
+        ----------
+        shown : dict of str to numpy.ndarray
+            From `layout.quantities`.
+        """
+        self._shown = shown
+        if self._reader.chosen[0] and not self._holds(*self._reader.chosen):
+            self._reader.chosen = NONE
+        self._read()
+
+    def _holds(self, name, row, column):
+        if name not in self._shown:
+            return False
+        rows, columns = self._shown[name].shape
+        return 0 <= row < rows and 0 <= column < columns
+
+    def _read(self):
+        name, row, column = self._reader.chosen
+        lines, sources = [], ()
+        if self._holds(name, row, column):
+            reading = readings.read(self._shown, name, row, column)
+            lines, sources = [reading.equation], reading.sources
+            if name in self._matrices:
+                step = self._matrices[name].entries[row][column].step
+                lines.append(readings.effect_of_step(self._shown, name, row, column, step))
+            if not readings.is_gradient(name):
+                back = readings.read(self._shown, readings.gradient_of(name), row, column)
+                lines.append(back.equation)
+        self._words.reading = "\n".join(lines)
+        self._reader.sources = [list(source) for source in sources]
+        for matrix_name, matrix in self._matrices.items():
+            matrix.sources = [[t, f] for source, t, f in sources if source == matrix_name]

@@ -1,0 +1,60 @@
+"""Choosing a cell and reading it: the layer of buttons over a picture, and the words below it."""
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+HERE = Path(__file__).parent
+NAMES = {"q": "query", "k": "key", "v": "value", "o": "output", "": "feature"}
+
+
+class Reader(anywidget.AnyWidget):
+    """The cells of a picture, to be chosen by mouse or keyboard.
+
+    Attributes
+    ----------
+    chosen : list
+        Name of the quantity, row, column; an empty name for none.
+    sources : list of list
+        The cells that the chosen one comes from.
+    description : str
+        The picture in words.
+    """
+
+    _esm = HERE / "reader.js"
+    grids = traitlets.List().tag(sync=True)
+    chosen = traitlets.List(["", 0, 0]).tag(sync=True)
+    sources = traitlets.List().tag(sync=True)
+    description = traitlets.Unicode().tag(sync=True)
+
+    def follow(self, layout):
+        """Lay the cells where a layout has them."""
+        self.grids = [_grid(place) for place in layout.places]
+
+
+def _grid(place):
+    across, down = place.edges()
+    return {
+        "name": place.name,
+        "title": place.title,
+        "across": across.tolist(),
+        "down": down.tolist(),
+        "row_names": [f"{NAMES[place.row_letter]} {row}" for row in range(place.rows)],
+        "column_names": [f"{NAMES[place.column_letter]} {c}" for c in range(place.columns)],
+    }
+
+
+class Words(anywidget.AnyWidget):
+    """The state in words; all of it is shown as text, never as markup.
+
+    Attributes
+    ----------
+    summary, reading, refusal : str
+        The head in a sentence, the chosen cell's equations, and why a setting isn't drawn.
+    """
+
+    _esm = HERE / "words.js"
+    summary = traitlets.Unicode().tag(sync=True)
+    reading = traitlets.Unicode().tag(sync=True)
+    refusal = traitlets.Unicode().tag(sync=True)

@@ -1,0 +1,38 @@
+// The state in words. A screen reader hears it when the hand rests, not on every step of a drag.
+
+const REST = 700; // milliseconds
+
+const line = (className) => Object.assign(document.createElement("p"), { className });
+
+function render({ model, el }) {
+  const root = document.createElement("div");
+  root.className = "attnlib-words";
+  const parts = {
+    refusal: line("attnlib-refusal"),
+    reading: line("attnlib-reading"),
+    summary: line("attnlib-summary"),
+  };
+  const spoken = line("attnlib-spoken");
+  spoken.setAttribute("aria-live", "polite");
+  root.append(...Object.values(parts), spoken);
+  el.append(root);
+  let timer;
+  const show = () => {
+    for (const [name, part] of Object.entries(parts)) {
+      part.textContent = model.get(name);
+      part.hidden = !model.get(name);
+    }
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      spoken.textContent = ["refusal", "reading", "summary"].map((name) => model.get(name)).join(" ");
+    }, REST);
+  };
+  model.on("change:refusal change:reading change:summary", show);
+  show();
+  return () => {
+    clearTimeout(timer);
+    model.off(null, show);
+  };
+}
+
+export default { render };
