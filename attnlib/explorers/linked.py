@@ -67,7 +67,8 @@ class LinkedReading:
             lines, sources = [reading.equation], reading.sources
             if name in self._matrices:
                 step = self._matrices[name].entries[row][column].step
-                lines.append(readings.effect_of_step(self._shown, name, row, column, step))
+                effect = readings.effect_of_step(self._shown, name, row, column, step)
+                lines = [f"{reading.equation}. {effect}"]
             if not readings.is_gradient(name):
                 back = readings.read(self._shown, readings.gradient_of(name), row, column)
                 lines.append(back.equation)

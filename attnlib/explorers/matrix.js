@@ -40,11 +40,13 @@ function render({ model, el }) {
     const name = `${model.get("name")}, ${model.get("row_names")[t]}, feature ${f}`;
     const number = control("input", `${name}, typed`, { type: "number", step: "any" });
     const range = control("input", name, { type: "range" });
-    number.addEventListener("change", () => {
+    const typed = () => {
       if (Number.isFinite(number.valueAsNumber)) send(t, f, number.valueAsNumber);
       else update();
-    });
+    };
+    number.addEventListener("change", typed);
     number.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") typed();
       const change = { ArrowUp: 1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS };
       if (event.key in change) step(event, t, f, change[event.key]);
     });
@@ -95,8 +97,8 @@ function render({ model, el }) {
     const grid = element("div", { className: "attnlib-folded" });
     for (let f = 0; f < columns; f++) {
       const { number, range } = makeEntry(row, f);
-      const label = element("label", {}, String(f), number);
-      grid.append(element("div", { className: "attnlib-entry" }, label, range));
+      const label = element("label", {}, String(f), range);
+      grid.append(element("div", { className: "attnlib-entry" }, number, label));
     }
     return grid;
   };

@@ -66,12 +66,22 @@ function save(model) {
   return made;
 }
 
+// What a button did shows on the button itself, and is spoken.
+function tell(shown, status, words) {
+  const before = shown.textContent;
+  shown.textContent = status.textContent = words;
+  setTimeout(() => {
+    shown.textContent = before;
+    status.textContent = "";
+  }, 2500);
+}
+
 // Without permission for the clipboard the code still stands on screen, marked, to be copied by hand.
-async function copy(text, box, status) {
+async function copy(text, box, shown, status) {
   box.value = text;
   try {
     await navigator.clipboard.writeText(text);
-    status.textContent = "Copied.";
+    tell(shown, status, "Copied");
   } catch {
     box.hidden = false;
     box.focus();
@@ -80,15 +90,15 @@ async function copy(text, box, status) {
   }
 }
 
-function download(name, type, bytes, status) {
+function download(name, type, bytes, shown, status) {
   const link = element("a", { href: URL.createObjectURL(new Blob([bytes], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  status.textContent = `Saved ${name}.`;
+  tell(shown, status, "Saved");
 }
 
 function render({ model, el }) {
-  const status = element("span", { className: "attnlib-status" });
+  const status = element("span", { className: "attnlib-spoken" });
   status.setAttribute("role", "status");
   const box = element("textarea", { hidden: true, readOnly: true, rows: 7, className: "attnlib-code" });
   box.setAttribute(SUPPRESS, "true");
@@ -96,6 +106,7 @@ function render({ model, el }) {
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") box.hidden = true;
   });
+  const [copying, saving] = [button(model, "Copy code", "copy"), save(model)];
   const bar = element(
     "div",
     { className: "attnlib-toolbar" },
@@ -105,13 +116,15 @@ function render({ model, el }) {
     button(model, "Undo", "undo", "can_undo"),
     button(model, "Redo", "redo", "can_redo"),
     button(model, "Reset", "reset"),
-    button(model, "Copy code", "copy"),
-    save(model)
+    copying,
+    saving
   );
   el.append(bar, box, status);
   const answered = (message, buffers) => {
-    if (message.kind === "copy") copy(message.text, box, status);
-    if (message.kind === "file") download(message.name, message.type, buffers[0], status);
+    if (message.kind === "copy") copy(message.text, box, copying, status);
+    if (message.kind === "file") {
+      download(message.name, message.type, buffers[0], saving.options[0], status);
+    }
   };
   model.on("msg:custom", answered);
   return () => model.off(null, null, null);

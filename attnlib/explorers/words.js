@@ -18,9 +18,11 @@ function render({ model, el }) {
   el.append(root);
   let timer;
   const show = () => {
+    const refused = Boolean(model.get("refusal"));
     for (const [name, part] of Object.entries(parts)) {
       part.textContent = model.get(name);
-      part.hidden = !model.get(name);
+      // A reading belongs to the numbers in the sliders: while those are refused there is none.
+      part.hidden = !model.get(name) || (refused && name === "reading");
     }
     clearTimeout(timer);
     timer = setTimeout(() => {
