@@ -1,4 +1,4 @@
-"""Every cell's equation, worked out as printed, gives the cell; and its sources are all it needs."""
+"""Every cell's equation, worked out as printed, gives the cell; its sources are all it needs."""
 
 import re
 
