@@ -82,10 +82,12 @@ class HeadExplorer(widgets.VBox):
         self._key_width = widgets.IntSlider(value=width, min=1, max=states.LARGEST_WIDTH)
         self._outlets = Outlets()
         self.pictures, self.numbers = self._outlets.pictures, self._outlets.numbers
-        self._linked = LinkedReading(self._outlets.reader, self._outlets.words, self._matrices)
+        self._linked = LinkedReading(
+            self._outlets.reader, self._outlets.words, self._matrices, self.numbers
+        )
         sliders = widgets.VBox(list(self._matrices.values())).add_class("attnlib-sliders")
         body = widgets.HBox([sliders, self._outlets.stage]).add_class("attnlib-body")
-        super().__init__([self._toolbar, body, self._outlets.words, self._outlets.folder])
+        super().__init__([self._toolbar, body, self._outlets.words, self.numbers])
         self.add_class("attnlib-panel")
         self._redraw()
         self._watch()
@@ -206,6 +208,7 @@ class HeadExplorer(widgets.VBox):
             matrix.observe(self._moved, "values")
             matrix.observe(self._sharpen, "pixel_ratio")
         self._toolbar.observe(self._preset_chosen, "preset")
+        self._toolbar.observe(lambda change: self._outlets.show_tables(change.new), "tables")
         traitlets.link((self._toolbar, "key_width"), (self._key_width, "value"))
         self._key_width.observe(self._width_moved, "value")
 
@@ -274,8 +277,8 @@ class HeadExplorer(widgets.VBox):
             shown = quantities(head, gradients, inputs.grad_output)
             picture = self._canvas.repaint(shown)
             self.head, self.gradients = head, gradients
-            self._outlets.show(picture, self._canvas.layout, shown, self.summary)
-            self._linked.follow(shown)
+            self._outlets.show(picture, self.summary)
+            self._linked.follow(self._canvas.layout, shown)
         except SelfAttentionError as refusal:
             self._outlets.refuse(refusal)
         except Exception as error:

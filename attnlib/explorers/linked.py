@@ -1,6 +1,6 @@
 """Linked reading: the chosen cell's equation in words, its sources marked wherever they stand."""
 
-from attnlib.views import readings
+from attnlib.views import readings, tables
 
 NONE = ["", 0, 0]
 
@@ -16,11 +16,14 @@ class LinkedReading:
         Where the equations stand.
     matrices : dict of str to MatrixControl
         The sliders; focusing one reads its entry.
+    numbers : ipywidgets.HTML
+        Every quantity as tables.
     """
 
-    def __init__(self, reader, words, matrices):
-        self._reader, self._words, self._matrices = reader, words, matrices
-        self._shown = {}
+    def __init__(self, reader, words, matrices, numbers):
+        self._reader, self._words = reader, words
+        self._matrices, self._numbers = matrices, numbers
+        self._layout, self._shown = None, {}
         reader.observe(lambda _change: self._read(), "chosen")
         for name, matrix in matrices.items():
             matrix.observe(lambda change, name=name: self.choose(name, *change.new), "focused")
@@ -40,15 +43,19 @@ class LinkedReading:
             )
         self._reader.chosen = [name, row, column]
 
-    def follow(self, shown):
-        """Read the chosen cell anew, from a head that has moved.
+    def follow(self, layout, shown):
+        """Show the tables, and read the chosen cell, of a head that has moved.
 
         Parameters
         ----------
+        layout : Layout
+            What stands in the picture.
         shown : dict of str to numpy.ndarray
             From `layout.quantities`.
         """
-        self._shown = shown
+        if layout is not self._layout:
+            self._reader.follow(layout)
+        self._layout, self._shown = layout, shown
         if self._reader.chosen[0] and not self._holds(*self._reader.chosen):
             self._reader.chosen = NONE
         self._read()
@@ -73,6 +80,8 @@ class LinkedReading:
                 back = readings.read(self._shown, readings.gradient_of(name), row, column)
                 lines.append(back.equation)
         self._words.reading = "\n".join(lines)
+        chosen = self._reader.chosen if sources or lines else None
+        self._numbers.value = tables.of_layout(self._layout, self._shown, chosen, sources)
         self._reader.sources = [list(source) for source in sources]
         for matrix_name, matrix in self._matrices.items():
             matrix.sources = [[t, f] for source, t, f in sources if source == matrix_name]

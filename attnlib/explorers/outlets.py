@@ -3,7 +3,6 @@
 import ipywidgets as widgets
 
 from attnlib.explorers.reading import Reader, Words
-from attnlib.views import tables
 from attnlib.views.layout import head_layout
 
 STALE = "attnlib-stale"
@@ -23,9 +22,7 @@ class Outlets:
     words : Words
         The summary, the reading of the chosen cell, and a refusal while there is one.
     numbers : ipywidgets.HTML
-        Every quantity as tables.
-    folder : ipywidgets.Accordion
-        Holds `numbers`, closed at first.
+        Every quantity as tables; hidden at first.
     """
 
     def __init__(self):
@@ -36,21 +33,15 @@ class Outlets:
         self.reader = Reader()
         self.stage = widgets.Box([picture, self.reader]).add_class("attnlib-stage")
         self.words = Words()
-        self.numbers = widgets.HTML()
-        self.folder = widgets.Accordion([self.numbers], titles=["Every number as a table"])
-        self._layout = None
+        self.numbers = widgets.HTML(layout=widgets.Layout(display="none"))
 
-    def show(self, picture, layout, shown, summary):
+    def show(self, picture, summary):
         """Show an accepted setting.
 
         Parameters
         ----------
         picture : bytes
             PNG.
-        layout : Layout
-            What stands in the picture.
-        shown : dict of str to numpy.ndarray
-            From `layout.quantities`.
         summary : str
             The state in words.
         """
@@ -58,11 +49,11 @@ class Outlets:
         if self.words.refusal:
             self.words.refusal = ""
             self.pictures["head"].remove_class(STALE)
-        if layout is not self._layout:
-            self.reader.follow(layout)
-            self._layout = layout
         self.words.summary = self.reader.description = summary
-        self.numbers.value = tables.of_layout(layout, shown)
+
+    def show_tables(self, shown):
+        """Show the tables, or hide them."""
+        self.numbers.layout.display = "" if shown else "none"
 
     def refuse(self, error):
         """Say why a setting can't be drawn, and mark the last picture as not belonging to it."""

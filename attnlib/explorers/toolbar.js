@@ -53,6 +53,19 @@ function button(model, words, action, enabled) {
   return made;
 }
 
+function fold(model) {
+  const made = element("button", { type: "button", textContent: "Tables" });
+  made.title = "Every number as a table, with six decimals";
+  made.addEventListener("click", () => {
+    model.set("tables", !model.get("tables"));
+    model.save_changes();
+  });
+  const show = () => made.setAttribute("aria-expanded", String(model.get("tables")));
+  model.on("change:tables", show);
+  show();
+  return made;
+}
+
 function save(model) {
   const made = element("select");
   made.setAttribute("aria-label", "Save the picture or the numbers");
@@ -112,10 +125,11 @@ function render({ model, el }) {
     { className: "attnlib-toolbar" },
     labelled("Start from ", select(model, "preset", model.get("presets"))),
     labelled("dₖ ", ...width(model)),
-    labelled("new features ", select(model, "new_features", model.get("fillings"))),
+    labelled("new: ", select(model, "new_features", model.get("fillings"))),
     button(model, "Undo", "undo", "can_undo"),
     button(model, "Redo", "redo", "can_redo"),
     button(model, "Reset", "reset"),
+    fold(model),
     copying,
     saving
   );

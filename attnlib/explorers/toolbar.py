@@ -34,8 +34,8 @@ class Toolbar(anywidget.AnyWidget):
 
     Attributes
     ----------
-    preset, key_width, new_features, can_undo, can_redo
-        Can be set and observed.
+    preset, key_width, new_features, tables, can_undo, can_redo
+        Can be set and observed; `tables` says whether the tables are open.
     """
 
     _esm = Path(__file__).parent / "toolbar.js"
@@ -46,6 +46,7 @@ class Toolbar(anywidget.AnyWidget):
     fillings = traitlets.List([[word, word] for word in NEW_FEATURES]).tag(sync=True)
     new_features = traitlets.Enum(NEW_FEATURES, NEW_FEATURES[0]).tag(sync=True)
     files = traitlets.List([list(pair) for pair in FILES]).tag(sync=True)
+    tables = traitlets.Bool(False).tag(sync=True)
     can_undo = traitlets.Bool(False).tag(sync=True)
     can_redo = traitlets.Bool(False).tag(sync=True)
 

@@ -43,6 +43,9 @@ SOFT_INK = "#555555"
 TINT = "#f6f2ec"
 RULE = "#8c8c8c"
 BAR = "#f3d9a4"
+MARK = "#b0005a"
+CHOSEN_MARK, SOURCE_MARK = f"3px solid {MARK}", f"3px dashed {MARK}"
+"""Lines round a cell that is read, and round the cells that it comes from."""
 
 ROLES = {
     "query": Role("solid border", f"2px solid {INK}", "solid"),

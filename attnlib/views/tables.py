@@ -20,7 +20,9 @@ CELL = "font-family:monospace;text-align:right;padding:3px 8px"
 """Inline styles; explicit paper and ink, so that a dark page never hides the text."""
 
 
-def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, total="sum"):
+def matrix(
+    title, entries, role, rows, columns, note="", digits=6, marks=None, totals=None, total="sum"
+):
     """Show one matrix as a captioned table.
 
     Parameters
@@ -37,6 +39,8 @@ def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, 
         More words for the caption, before the cue.
     digits : int, default 6
         Decimals of each number.
+    marks : dict of tuple to str, optional
+        (row, column) -> a line round this cell, as CSS.
     totals : sequence of float, optional
         One more number for each row, in a plain last column.
     total : str, default "sum"
@@ -53,7 +57,10 @@ def matrix(title, entries, role, rows, columns, note="", digits=6, totals=None, 
     )
     body = "".join(
         f'<tr><th scope="row" style="{HEADER}">{escape(row)}</th>'
-        + "".join(_cell(entry, role, digits) for entry in line)
+        + "".join(
+            _cell(entry, role, digits, (marks or {}).get((position, column), ""))
+            for column, entry in enumerate(line)
+        )
         + ("" if totals is None else _cell(totals[position], "plain", digits))
         + "</tr>"
         for position, (row, line) in enumerate(zip(rows, np.asarray(entries), strict=True))
@@ -72,7 +79,7 @@ def below(role):
     return f";border-bottom:4px double {style.INK}" if role == "probability" else ""
 
 
-def of_layout(layout, shown, digits=6):
+def of_layout(layout, shown, chosen=None, sources=(), digits=6):
     """Show every grid of a picture as a table, in the picture's order.
 
     Parameters
@@ -81,6 +88,10 @@ def of_layout(layout, shown, digits=6):
         The grids.
     shown : dict of str to numpy.ndarray
         From `layout.quantities`.
+    chosen : tuple, optional
+        Name, row and column of a cell to frame with a solid line.
+    sources : iterable of tuple, optional
+        Cells to frame with a dashed line.
     digits : int, default 6
         Decimals of each number.
 
@@ -89,6 +100,8 @@ def of_layout(layout, shown, digits=6):
     str
         HTML.
     """
+    marks = {tuple(source): style.SOURCE_MARK for source in sources}
+    marks |= {tuple(chosen): style.CHOSEN_MARK} if chosen else {}
     return "".join(
         matrix(
             place.title,
@@ -98,14 +111,16 @@ def of_layout(layout, shown, digits=6):
             [numbers.label(place.column_letter, column) for column in range(place.columns)],
             place.note,
             digits,
+            marks={cell[1:]: mark for cell, mark in marks.items() if cell[0] == place.name},
         )
         for place in layout.places
     )
 
 
-def _cell(entry, role, digits):
+def _cell(entry, role, digits, mark=""):
     number = numbers.signed(numbers.fixed(entry, digits))
+    line = f";outline:{mark};outline-offset:1px" if mark else ""
     return (
         f'<td style="{CELL};border:{style.ROLES[role].css}{below(role)};background:{style.PAPER};'
-        f'color:{style.INK}">{number}</td>'
+        f'color:{style.INK}{line}">{number}</td>'
     )

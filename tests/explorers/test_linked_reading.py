@@ -8,6 +8,7 @@ import pytest
 
 from attnlib.explorers import HeadExplorer
 from attnlib.views import figures
+from tests.views.reading import Page
 
 
 @pytest.fixture
@@ -38,6 +39,22 @@ class TestReading:
         assert explorer._matrices["Q"].sources == [[0, 0], [0, 1]]
         assert explorer._matrices["K"].sources == [[1, 0], [1, 1]]
         assert explorer._matrices["V"].sources == []
+
+    def test_they_are_marked_in_the_tables_by_lines_of_two_kinds(self, explorer):
+        explorer.choose("weights", 0, 1)
+        page = Page(explorer.numbers.value)
+        marked = {
+            (table.title, row, column): "solid" if "3px solid #b0005a" in styles else "dashed"
+            for table in page.tables
+            for row, line in enumerate(table.styles)
+            for column, styles in enumerate(line)
+            if "outline" in styles
+        }
+        assert marked == {
+            ("Weights", 0, 1): "solid",
+            ("Scaled", 0, 0): "dashed",
+            ("Scaled", 0, 1): "dashed",
+        }
 
     def test_the_reading_follows_a_slider(self, explorer):
         explorer.choose("raw_scores", 0, 1)
