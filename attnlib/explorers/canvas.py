@@ -1,11 +1,8 @@
 """A picture that is kept: its background is drawn once, an event repaints what moved."""
 
-import io
-
 import numpy as np
-from PIL import Image
 
-from attnlib.views import figures, frame
+from attnlib.views import figures, frame, png
 from attnlib.views.layout import head_layout
 from attnlib.views.stamps import BarPainter, CellPainter
 
@@ -57,19 +54,14 @@ class HeadCanvas:
             name = painter.place.name
             painter.paint(self._pixels, shown[name], limits[name])
         self._bars.paint(self._pixels, shown["weights"])
-        return self._png()
+        return png.encode(self._pixels)
 
     def _draw_background(self, tokens, key_width, value_width):
         self.layout = head_layout(tokens, key_width, value_width)
         axes = frame.pixel_axes(self.layout, self.scale)
         frame.draw_frame(axes, self.layout)
         axes.figure.canvas.draw()
-        self._pixels = np.array(axes.figure.canvas.buffer_rgba())[..., :3]
+        rgba = np.asarray(axes.figure.canvas.buffer_rgba())
+        self._pixels = np.ascontiguousarray(rgba[..., :3])
         self._cells = [CellPainter(place, self.scale) for place in self.layout.places]
         self._bars = BarPainter(self.layout, self.scale)
-
-    def _png(self):
-        file = io.BytesIO()
-        # The picture goes to a browser on the same machine as a rule: time counts, not size.
-        Image.fromarray(self._pixels).save(file, format="png", compress_level=1)
-        return file.getvalue()
