@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnlib.views import figures, frame, png
-from attnlib.views.layout import head_layout
+from attnlib.views.layout import head_layout, strip_layout
 from attnlib.views.stamps import BarPainter, CellPainter
 
 
@@ -17,6 +17,8 @@ class HeadCanvas:
     ----------
     scale : float, default 1
         Device pixels for each pixel of the layout.
+    names : sequence of str, optional
+        The quantities to show in a row; the whole head by default.
 
     Attributes
     ----------
@@ -26,8 +28,9 @@ class HeadCanvas:
         What stands where in the picture now.
     """
 
-    def __init__(self, scale=1):
+    def __init__(self, scale=1, names=None):
         self.scale = scale
+        self._names = names
         self.layout = None
         self._drawn = None
         self._pixels = None
@@ -53,15 +56,21 @@ class HeadCanvas:
         for painter in self._cells:
             name = painter.place.name
             painter.paint(self._pixels, shown[name], limits[name])
-        self._bars.paint(self._pixels, shown["weights"])
+        if self._bars:
+            self._bars.paint(self._pixels, shown["weights"])
         return png.encode(self._pixels)
 
-    def _draw_background(self, tokens, key_width, value_width):
-        self.layout = head_layout(tokens, key_width, value_width)
+    def place(self, tokens, key_width, value_width):
+        """Say what stands where for a head of these sizes; the picture's own size is fixed."""
+        sizes = (tokens, key_width, value_width)
+        return strip_layout(self._names, *sizes) if self._names else head_layout(*sizes)
+
+    def _draw_background(self, *sizes):
+        self.layout = self.place(*sizes)
         axes = frame.pixel_axes(self.layout, self.scale)
         frame.draw_frame(axes, self.layout)
         axes.figure.canvas.draw()
         rgba = np.asarray(axes.figure.canvas.buffer_rgba())
         self._pixels = np.ascontiguousarray(rgba[..., :3])
         self._cells = [CellPainter(place, self.scale) for place in self.layout.places]
-        self._bars = BarPainter(self.layout, self.scale)
+        self._bars = BarPainter(self.layout, self.scale) if self.layout.bars else None

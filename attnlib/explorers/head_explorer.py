@@ -1,31 +1,23 @@
 """The whole head under the hand: every entry of Q, K, V and d_k a slider, every stage in view."""
 
 import logging
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import ipywidgets as widgets
-import numpy as np
 import traitlets
 
 from attnlib.core.errors import SelfAttentionError
 from attnlib.core.head import scaled_dot_product_self_attention
 from attnlib.explorers import files, states
 from attnlib.explorers.canvas import HeadCanvas
-from attnlib.explorers.changes import Changes
-from attnlib.explorers.controls import MatrixControl
+from attnlib.explorers.editing import Editing
 from attnlib.explorers.linked import LinkedReading
 from attnlib.explorers.outlets import Outlets
 from attnlib.explorers.toolbar import OWN, Toolbar
-from attnlib.lessons.widening import widen
 from attnlib.views import sentences
 from attnlib.views.layout import quantities
 
 LOG = logging.getLogger("attnlib")
-OPERANDS = {"Q": "query", "K": "key", "V": "value"}
-SEEDS = {"Q": 1, "K": 2}
-"""Of the random features that a wider d_k may bring."""
 
 
 class HeadExplorer(widgets.VBox):
@@ -64,46 +56,55 @@ class HeadExplorer(widgets.VBox):
         If the core refuses what is given.
     """
 
+    SLIDERS = ("Q", "K", "V")
+    """Matrices that have sliders."""
+    GRIDS = None
+    """Quantities in the picture, in a row below the sliders; None: the whole head, beside them."""
+
     def __init__(self, query=None, key=None, value=None, grad_output=None):
-        self._start = states.as_inputs(query, key, value, grad_output)
-        self._grad_output = self._start.grad_output
-        self._lock = threading.RLock()
-        self._holding = 0
-        self._canvas = HeadCanvas()
-        self._changes = Changes(self._start)
-        self._matrices = {
-            name: MatrixControl(name, getattr(self._start, operand)[0].tolist())
-            for name, operand in OPERANDS.items()
-        }
-        width, preset = self._start.query.shape[2], OWN if query is not None else states.PRESETS[0]
-        self._toolbar = Toolbar(states.PRESETS, preset, width, states.LARGEST_WIDTH, self._act)
-        # The toolbar shows this slider's value with a handle that can be named; it stays the handle
-        # for code.
-        self._key_width = widgets.IntSlider(value=width, min=1, max=states.LARGEST_WIDTH)
-        self._outlets = Outlets()
+        start = states.as_inputs(query, key, value, grad_output)
+        self._canvas = HeadCanvas(names=self.GRIDS)
+        self._editing = Editing(start, self._redraw)
+        self._matrices = self._editing.matrices
+        self._toolbar = Toolbar(
+            states.PRESETS,
+            states.PRESETS[0] if query is None else OWN,
+            start.query.shape[2],
+            states.LARGEST_WIDTH,
+            self._act,
+        )
+        self._outlets = Outlets(self._canvas.place(1, 1, 1))
         self.pictures, self.numbers = self._outlets.pictures, self._outlets.numbers
         self._linked = LinkedReading(
-            self._outlets.reader, self._outlets.words, self._matrices, self.numbers
+            self._outlets.reader,
+            self._outlets.words,
+            self._matrices,
+            self.numbers,
+            self._editing.lock,
         )
-        sliders = widgets.VBox(list(self._matrices.values())).add_class("attnlib-sliders")
-        body = widgets.HBox([sliders, self._outlets.stage]).add_class("attnlib-body")
-        super().__init__([self._toolbar, body, self._outlets.words, self.numbers])
+        super().__init__([self._toolbar, self._body(), self._outlets.words, self.numbers])
         self.add_class("attnlib-panel")
         self._redraw()
         self._watch()
 
+    def _body(self):
+        sliders = [self._matrices[name] for name in self.SLIDERS]
+        beside, along = (widgets.VBox, widgets.HBox) if self.GRIDS else (widgets.HBox, widgets.VBox)
+        sliders = along(sliders).add_class("attnlib-sliders")
+        return beside([sliders, self._outlets.stage]).add_class("attnlib-body")
+
     def __repr__(self):
         _, tokens, key_width = self.head.query.shape
         return (
-            f"HeadExplorer(tokens={tokens}, key_width={key_width}, "
+            f"{type(self).__name__}(tokens={tokens}, key_width={key_width}, "
             f"value_width={self.head.value_width})"
         )
 
     @property
     def controls(self):
         """Every slider, by the name of what it moves."""
-        entries = {name: matrix.entries for name, matrix in self._matrices.items()}
-        return {**entries, "d_k": self._key_width}
+        entries = {name: self._matrices[name].entries for name in self.SLIDERS}
+        return {**entries, "d_k": self._editing.key_width}
 
     @property
     def summary(self):
@@ -131,7 +132,7 @@ class HeadExplorer(widgets.VBox):
         ValueError
             If there is no such cell.
         """
-        with self._lock:
+        with self._editing.lock:
             self._linked.choose(name, row, column)
 
     def set(self, query=None, key=None, value=None, grad_output=None):
@@ -147,22 +148,23 @@ class HeadExplorer(widgets.VBox):
         SelfAttentionError, ValueError
             If the new inputs don't go together; then nothing has changed.
         """
-        with self._lock:
+        with self._editing.lock:
             given = {"query": query, "key": key, "value": value, "grad_output": grad_output}
             given = {name: x for name, x in given.items() if x is not None}
-            self._load(states.as_inputs(**{**vars(self._inputs()), **given}))
+            now = vars(self._editing.inputs())
+            self._editing.load(states.as_inputs(**{**now, **given}))
 
     def reset(self):
         """Go back to what the explorer, or the last preset, started from."""
-        self._load(self._start)
+        self._editing.load(self._editing.start)
 
     def undo(self):
         """Go one change back, of the last 50."""
-        self._go(self._changes.undo)
+        self._editing.undo()
 
     def redo(self):
         """Take the last undo back."""
-        self._go(self._changes.redo)
+        self._editing.redo()
 
     def code(self):
         """Write Python that rebuilds this very state.
@@ -172,7 +174,7 @@ class HeadExplorer(widgets.VBox):
         str
             Two statements; run, they give an explorer with the same numbers to the last bit.
         """
-        return states.code_of(self._inputs())
+        return states.code_of(self._editing.inputs())
 
     def save(self, path):
         """Save the picture (.png, .svg) or the numbers (.json, .npz).
@@ -191,8 +193,8 @@ class HeadExplorer(widgets.VBox):
         path.write_bytes(self._file(path.suffix.removeprefix(".")))
 
     def _file(self, kind):
-        with self._lock:
-            return files.content(kind, self._inputs(), self.head, self.gradients)
+        with self._editing.lock:
+            return files.content(kind, self._editing.inputs(), self.head, self.gradients)
 
     def _act(self, word):
         """Do what a button of the toolbar says."""
@@ -205,78 +207,33 @@ class HeadExplorer(widgets.VBox):
 
     def _watch(self):
         for matrix in self._matrices.values():
-            matrix.observe(self._moved, "values")
             matrix.observe(self._sharpen, "pixel_ratio")
+        traitlets.link((self._toolbar, "key_width"), (self._editing.key_width, "value"))
         self._toolbar.observe(self._preset_chosen, "preset")
+        self._toolbar.observe(self._filling_chosen, "new_features")
         self._toolbar.observe(lambda change: self._outlets.show_tables(change.new), "tables")
-        traitlets.link((self._toolbar, "key_width"), (self._key_width, "value"))
-        self._key_width.observe(self._width_moved, "value")
-
-    def _inputs(self):
-        arrays = {
-            operand: np.array(self._matrices[name].values)[None]
-            for name, operand in OPERANDS.items()
-        }
-        return states.Inputs(**arrays, grad_output=self._grad_output)
-
-    @contextmanager
-    def _one_change(self, what=None, recorded=True):
-        """Hold back drawing and recording until all that belongs to one change is set."""
-        with self._lock:
-            self._holding += 1
-            try:
-                yield
-            finally:
-                self._holding -= 1
-            if self._holding:
-                return
-            if recorded:
-                self._changes.record(self._inputs(), what)
-            self._redraw()
-
-    def _load(self, inputs, recorded=True):
-        with self._one_change(recorded=recorded):
-            self._grad_output = inputs.grad_output
-            for name, operand in OPERANDS.items():
-                self._matrices[name].values = getattr(inputs, operand)[0].tolist()
-            self._key_width.value = inputs.query.shape[2]
-
-    def _go(self, way):
-        with self._lock:
-            self._load(way(), recorded=False)
-
-    def _moved(self, change):
-        with self._one_change(states.moved(change.owner.name, change.old, change.new)):
-            pass
-
-    def _width_moved(self, change):
-        with self._one_change("d_k"):
-            inputs = self._inputs()
-            if change.new == inputs.query.shape[2]:
-                return
-            for name, seed in SEEDS.items():
-                matrix = getattr(inputs, OPERANDS[name])
-                wider = widen(matrix, change.new, self._toolbar.new_features, seed)
-                self._matrices[name].values = wider[0].tolist()
 
     def _preset_chosen(self, change):
         if change.new != OWN:
-            self._start = states.preset(change.new)
-        self._load(self._start)
+            self._editing.start = states.preset(change.new)
+        self.reset()
+
+    def _filling_chosen(self, change):
+        self._editing.new_features = change.new
 
     def _sharpen(self, change):
-        with self._lock:
+        with self._editing.lock:
             self._canvas.scale = min(2.0, max(1.0, change.new))
             self._redraw()
 
     def _redraw(self):
         try:
-            inputs = self._inputs()
+            inputs = self._editing.inputs()
             head = scaled_dot_product_self_attention(inputs.query, inputs.key, inputs.value)
             gradients = head.backward(inputs.grad_output)
             shown = quantities(head, gradients, inputs.grad_output)
             picture = self._canvas.repaint(shown)
-            self.head, self.gradients = head, gradients
+            self.head, self.gradients, self._grad_output = head, gradients, inputs.grad_output
             self._outlets.show(picture, self.summary)
             self._linked.follow(self._canvas.layout, shown)
         except SelfAttentionError as refusal:
@@ -285,5 +242,5 @@ class HeadExplorer(widgets.VBox):
             # In a callback nobody stands ready to catch this: the panel must tell it itself.
             LOG.exception("the explorer could not draw this setting")
             self._outlets.refuse(error)
-        self._toolbar.can_undo = self._changes.can_undo
-        self._toolbar.can_redo = self._changes.can_redo
+        self._toolbar.can_undo = self._editing.changes.can_undo
+        self._toolbar.can_redo = self._editing.changes.can_redo

@@ -18,15 +18,18 @@ class LinkedReading:
         The sliders; focusing one reads its entry.
     numbers : ipywidgets.HTML
         Every quantity as tables.
+    lock : threading.RLock
+        Held while a cell is read: the browser's choice may come in beside a slider's move.
     """
 
-    def __init__(self, reader, words, matrices, numbers):
+    def __init__(self, reader, words, matrices, numbers, lock):
+        self._lock = lock
         self._reader, self._words = reader, words
         self._matrices, self._numbers = matrices, numbers
         self._layout, self._shown = None, {}
         reader.observe(lambda _change: self._read(), "chosen")
         for name, matrix in matrices.items():
-            matrix.observe(lambda change, name=name: self.choose(name, *change.new), "focused")
+            matrix.observe(lambda change, name=name: self._focused(name, *change.new), "focused")
 
     def choose(self, name, row, column):
         """Read one cell; an empty name reads none.
@@ -60,6 +63,10 @@ class LinkedReading:
             self._reader.chosen = NONE
         self._read()
 
+    def _focused(self, name, row, column):
+        if self._holds(name, row, column):
+            self._reader.chosen = [name, row, column]
+
     def _holds(self, name, row, column):
         if name not in self._shown:
             return False
@@ -67,6 +74,10 @@ class LinkedReading:
         return 0 <= row < rows and 0 <= column < columns
 
     def _read(self):
+        with self._lock:
+            self._read_locked()
+
+    def _read_locked(self):
         name, row, column = self._reader.chosen
         lines, sources = [], ()
         if self._holds(name, row, column):

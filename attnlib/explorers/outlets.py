@@ -3,13 +3,17 @@
 import ipywidgets as widgets
 
 from attnlib.explorers.reading import Reader, Words
-from attnlib.views.layout import head_layout
 
 STALE = "attnlib-stale"
 
 
 class Outlets:
     """The parts of a panel that change with the head.
+
+    Parameters
+    ----------
+    frame : Layout
+        Any layout of the picture's size.
 
     Attributes
     ----------
@@ -25,8 +29,7 @@ class Outlets:
         Every quantity as tables; hidden at first.
     """
 
-    def __init__(self):
-        frame = head_layout(1, 1, 1)
+    def __init__(self, frame):
         size = {"width": f"{frame.width}px", "height": f"{frame.height}px"}
         picture = widgets.Image(format="png", layout=widgets.Layout(**size))
         self.pictures = {"head": picture}
