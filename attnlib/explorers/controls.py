@@ -31,8 +31,9 @@ class Entry(traitlets.HasTraits):
     step = traitlets.Float(STEP)
     description = traitlets.Unicode(read_only=True)
 
-    def __init__(self, description, value):
-        super().__init__(min=min(-REACH, finite(value)), max=max(REACH, finite(value)), value=value)
+    def __init__(self, description, value, least=-REACH, most=REACH, step=STEP):
+        least, most = min(least, finite(value)), max(most, finite(value))
+        super().__init__(min=least, max=most, step=step, value=value)
         self.set_trait("description", description)
 
     def __repr__(self):
@@ -73,6 +74,8 @@ class MatrixControl(anywidget.AnyWidget):
         The numbers now; set it whole to change any of them, or the shape.
     entries : list of list of Entry
         The same numbers one by one; an entry lives as long as its place in the matrix.
+    folds : bool
+        Whether more than two rows or columns are shown one row at a time.
     focused : list of int
         Row and column of the entry that has the keyboard in the browser.
     sources : list of list of int
@@ -86,16 +89,22 @@ class MatrixControl(anywidget.AnyWidget):
     caption = traitlets.Unicode().tag(sync=True)
     row_names = traitlets.List().tag(sync=True)
     row_labels = traitlets.List().tag(sync=True)
+    column_names = traitlets.List().tag(sync=True)
+    column_labels = traitlets.List().tag(sync=True)
     values = traitlets.List().tag(sync=True, to_json=_to_json, from_json=_from_json)
     minima = traitlets.List().tag(sync=True)
     maxima = traitlets.List().tag(sync=True)
     steps = traitlets.List().tag(sync=True)
     pixel_ratio = traitlets.Float(1.0).tag(sync=True)
+    folds = traitlets.Bool(True).tag(sync=True)
     focused = traitlets.List().tag(sync=True)
     sources = traitlets.List().tag(sync=True)
 
+    BOUNDS = (-REACH, REACH, STEP)
+    """Least, most and step of a fresh entry."""
+
     def __init__(self, name, values):
-        role, caption = ROLES[name]
+        role, caption = self.role_of(name)
         super().__init__(name=name, role=role, caption=caption)
         self.entries = []
         self._following = False
@@ -103,6 +112,11 @@ class MatrixControl(anywidget.AnyWidget):
 
     def __repr__(self):
         return f"MatrixControl({self.name!r}, {json.dumps(_to_json(self.values, self))})"
+
+    @staticmethod
+    def role_of(name):
+        """The role of the matrix of this name, and its caption."""
+        return ROLES[name]
 
     @traitlets.validate("values")
     def _same_width(self, proposal):
@@ -130,6 +144,7 @@ class MatrixControl(anywidget.AnyWidget):
             self._following = False
 
     def _reshape(self, rows, columns):
+        self._name_all(rows, columns)
         del self.entries[rows:]
         for t in range(rows):
             if t == len(self.entries):
@@ -137,12 +152,16 @@ class MatrixControl(anywidget.AnyWidget):
             entries = self.entries[t]
             del entries[columns:]
             entries.extend(self._entry(t, f) for f in range(len(entries), columns))
-        letter = self.name.lower()
+
+    def _name_all(self, rows, columns):
         self.row_names = [f"{self.role} {t}" for t in range(rows)]
-        self.row_labels = numbers.labels(letter, rows)
+        self.row_labels = numbers.labels(self.name.lower(), rows)
+        self.column_names = [f"feature {f}" for f in range(columns)]
+        self.column_labels = [str(f) for f in range(columns)]
 
     def _entry(self, t, f):
-        entry = Entry(f"{self.name}, {self.role} {t}, feature {f}", 0.0)
+        name = f"{self.name}, {self.row_names[t]}, {self.column_names[f]}"
+        entry = Entry(name, 0.0, *self.BOUNDS)
         entry.observe(self._entry_moved, "value")
         entry.observe(self._send_bounds, ["min", "max", "step"])
         return entry

@@ -37,7 +37,7 @@ function render({ model, el }) {
   };
 
   const makeEntry = (t, f) => {
-    const name = `${model.get("name")}, ${model.get("row_names")[t]}, feature ${f}`;
+    const name = `${model.get("name")}, ${model.get("row_names")[t]}, ${model.get("column_names")[f]}`;
     const number = control("input", `${name}, typed`, { type: "number", step: "any" });
     const range = control("input", name, { type: "range" });
     const typed = () => {
@@ -78,7 +78,7 @@ function render({ model, el }) {
   const table = (rows, columns) => {
     const head = element("tr", {}, element("td", { style: "height:auto" }));
     for (let f = 0; f < columns; f++)
-      head.append(element("th", { scope: "col", textContent: String(f) }));
+      head.append(element("th", { scope: "col", textContent: model.get("column_labels")[f] }));
     const body = element("tbody");
     for (let t = 0; t < rows; t++) {
       const line = element("tr");
@@ -97,7 +97,7 @@ function render({ model, el }) {
     const grid = element("div", { className: "attnlib-folded" });
     for (let f = 0; f < columns; f++) {
       const { number, range } = makeEntry(row, f);
-      const label = element("label", {}, String(f), range);
+      const label = element("label", {}, model.get("column_labels")[f], range);
       grid.append(element("div", { className: "attnlib-entry" }, number, label));
     }
     return grid;
@@ -118,7 +118,7 @@ function render({ model, el }) {
 
   const build = () => {
     const [rows, columns] = [model.get("values").length, model.get("values")[0].length];
-    const fold = rows > UNFOLDED || columns > UNFOLDED;
+    const fold = model.get("folds") && (rows > UNFOLDED || columns > UNFOLDED);
     row = Math.min(row, rows - 1);
     inputs = [];
     const head = element(

@@ -55,6 +55,32 @@ def reading_sentence(weights):
     return "; ".join(parts) + "."
 
 
+def shape_sentence(shapes):
+    """Say how many weights and outputs a head of these shapes has.
+
+    Parameters
+    ----------
+    shapes : dict of str to tuple of int
+        With ``"weights"`` and ``"output"``.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    batch, queries, keys = shapes["weights"]
+    width = shapes["output"][2]
+    return (
+        f"{_count(batch, 'batch item')} of {_count(queries, 'query', 'queries')}: each has "
+        f"{_count(keys, 'weight')} that sum to 1, one a key, and an output of "
+        f"{_count(width, 'number')}, as wide as a value."
+    )
+
+
+def _count(number, one, many=None):
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
 def gradient_sentence(gradients):
     """Say where the objective would gain most, for each input.
 

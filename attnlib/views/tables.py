@@ -79,6 +79,38 @@ def below(role):
     return f";border-bottom:4px double {style.INK}" if role == "probability" else ""
 
 
+def shapes(shapes):
+    """Show shapes as a table, an array a row and an axis a column.
+
+    Parameters
+    ----------
+    shapes : dict of str to tuple of int
+        Three axes each.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows = "".join(
+        f'<tr><th scope="row" style="{HEADER}">{escape(name.replace("_", " "))}</th>'
+        + "".join(
+            f'<td style="{CELL};border:{style.ROLES["plain"].css};color:{style.INK}">{axis}</td>'
+            for axis in shape
+        )
+        + "</tr>"
+        for name, shape in shapes.items()
+    )
+    heads = "".join(
+        f'<th scope="col" style="{HEADER};text-align:right">{axis}</th>'
+        for axis in ("batch", "tokens", "width or keys")
+    )
+    return (
+        f'<table style="{TABLE}"><caption style="{CAPTION}"><b>Shapes</b></caption><thead><tr>'
+        f'<td style="{HEADER}"></td>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
 def of_layout(layout, shown, chosen=None, sources=(), digits=6):
     """Show every grid of a picture as a table, in the picture's order.
 
