@@ -24,9 +24,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 # Jupyter refuses to start as root unless told otherwise, and in a container one often is root.
 lab: ROOT_ARGS := $(if $(filter 0,$(shell id -u)),--allow-root)
+# As the default page rather than as a file to open: the address that a server without a browser
+# prints then leads to the chapter too.
 lab: $(INSTALLED)  ## Open JupyterLab on the first chapter; LAB_ARGS="--no-browser --port 8899"
-	$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" $(ROOT_ARGS) $(LAB_ARGS) \
-		notebooks/00_start_here.ipynb
+	$(PY) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" \
+		--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(ROOT_ARGS) $(LAB_ARGS)
 
 # The notebooks run even when a test has failed: one run shows everything that is broken.
 test: check  ## Pass every check: style, tests, every notebook from a fresh kernel
