@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lab test notebooks check bench clean
+.PHONY: help install lab test browser notebooks check bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,9 +33,12 @@ lab: $(INSTALLED)  ## Open JupyterLab on the first chapter; LAB_ARGS="--no-brows
 # The notebooks run even when a test has failed: one run shows everything that is broken.
 test: check  ## Pass every check: style, tests, every notebook from a fresh kernel
 	@status=0; \
-	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest || status=1; \
+	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest -m "not browser" || status=1; \
 	$(PY) -m pytest --nbval --nbval-current-env notebooks || status=1; \
 	exit $$status
+
+browser: $(INSTALLED)  ## Move real sliders in a real Chromium (minutes)
+	$(PY) -m pytest -m browser
 
 notebooks: $(INSTALLED)  ## Run every notebook and save it with its outputs
 	$(PY) scripts/notebooks.py

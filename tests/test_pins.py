@@ -4,11 +4,12 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import pins
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import pins
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -51,7 +51,17 @@ class TestCommands:
     def test_every_target_explains_itself(self):
         phony = re.search(r"^\.PHONY: (.+)$", MAKEFILE, flags=re.MULTILINE)[1].split()
         assert set(phony) == targets_made(MAKEFILE)
-        assert phony == ["help", "install", "lab", "test", "notebooks", "check", "bench", "clean"]
+        assert phony == [
+            "help",
+            "install",
+            "lab",
+            "test",
+            "browser",
+            "notebooks",
+            "check",
+            "bench",
+            "clean",
+        ]
 
     def test_a_target_that_does_not_exist_would_be_seen(self):
         assert targets_named("make lab\n`make coffee`") - targets_made(MAKEFILE) == {"coffee"}

@@ -1,0 +1,98 @@
+"""Print what one move of a slider costs: ours, and the usual new figure, side by side.
+
+``--kernel`` measures in this process only, ``--browser`` in a real browser only.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+from pathlib import Path
+
+from redraw_parts import browser, kernel, spread
+
+
+def main():
+    """Measure, print the tables, and write them as JSON if asked to."""
+    options = _options()
+    both = options.kernel == options.browser
+    result = {"date": str(datetime.date.today()), "machine": _machine()}
+    print(f"{result['date']}, {result['machine']}")
+    if both or options.kernel:
+        result["kernel"] = _kernel(options)
+    if both or options.browser:
+        result["browser"] = _browser(options)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _options():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernel", action="store_true", help="kernel time and leaks only")
+    parser.add_argument("--browser", action="store_true", help="the browser only")
+    parser.add_argument("--events", type=int, default=200, help="moves of our slider (200)")
+    parser.add_argument("--usual", type=int, default=30, help="moves drawn the usual way (30)")
+    parser.add_argument("--presses", type=int, default=40, help="key presses in the browser (40)")
+    parser.add_argument(
+        "--json", type=Path, help="write the result here, such as build/redraw.json"
+    )
+    return parser.parse_args()
+
+
+def _machine():
+    return (
+        f"{os.cpu_count()} × {platform.machine()}, {platform.system()}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+def _kernel(options):
+    # First of all: later figures would leave their own marks on memory.
+    left = kernel.leaks(2000)
+    result = {"after events": left}
+    for name, inputs in kernel.heads().items():
+        # An 8-token head takes the usual way seconds.
+        times = min(options.usual, options.events if not inputs else 5)
+        print(f"\nKernel time of one event, {name}\n{spread.HEADER}")
+        result[name] = one = kernel.measure(inputs, options.events, times)
+        print(spread.line("usual: a new pyplot figure, inline's PNG", one["usual"]))
+        print(spread.line("usual, without inline's tight crop", one["uncropped"]))
+        print(spread.line("HeadExplorer, one cell being read", one["ours"]))
+        ratio, tail = one["uncropped / ours"], one["p95 / median"]
+        print(
+            f"uncropped / ours {ratio:.1f} (at least 20); our p95 / median {tail:.2f} (at most 3)"
+        )
+        print("of which " + ", ".join(f"{n} {t:.2f}" for n, t in one["pieces"].items()))
+    print(f"\nLeft behind by {left['events']} events: " + _counts(left))
+    return result
+
+
+def _counts(left):
+    return ", ".join(f"{name} {count:+.3g}" for name, count in left.items() if name != "events")
+
+
+def _browser(options):
+    refusal = browser.missing()
+    if refusal:
+        print(f"\nBrowser: left out. {refusal}")
+        return None
+    result = browser.measure(options.presses)
+    print(f"\nKey press to changed pixels\n{spread.HEADER}")
+    for name, one in result["key press"].items():
+        print(spread.line(name, one))
+    print(f"\nRun the cell to the first picture\n{spread.HEADER}")
+    for name, one in result["opening"].items():
+        print(spread.line(name, one))
+    print("\nFrames shown in a one-second drag of 60 steps, three drags each")
+    for name, frames in result["drag"].items():
+        print(f"{name:<44} {', '.join(map(str, frames))}")
+    print()
+    for name, ratio in result["ratios"].items():
+        print(f"{name:<60} {ratio:.2f}")
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What `redraw.py` measures: the usual way, kernel time, memory, and a real browser."""

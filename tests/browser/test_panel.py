@@ -1,0 +1,121 @@
+"""The panel keeps its shape and its head, whatever is done to it and around it."""
+
+from playwright.sync_api import expect
+
+from attnlib.explorers import HeadExplorer
+
+ENTRIES = ("Q, query 0, feature 0", "K, key 0, feature 0")
+OBSERVE = """
+redraws = []
+for each in explorers:
+    each.pictures["head"].observe(lambda change: redraws.append(change.new), "value")
+"""
+DRAW = """
+import matplotlib.pyplot as plt
+from IPython.display import display
+drawing, moved_meanwhile = True, []
+explorer.pictures["head"].observe(lambda change: moved_meanwhile.append(drawing), "value")
+for count in range(50):
+    figure, axes = plt.subplots(figsize=(3, 2))
+    axes.plot(range(count + 2), label=f"line {count}")
+    axes.set(title=f"figure {count}", xlabel="steps")
+    axes.legend()
+    display(figure)
+    plt.close(figure)
+drawing = False
+"""
+
+
+def fill_with_too_large_a_number(panel):
+    for entry in ENTRIES:
+        panel.type(entry, "1e200")
+    panel.refusal.wait_for()
+
+
+class TestRefusals:
+    def test_a_setting_that_cannot_be_drawn_is_told_in_the_panel(self, scratch, panel):
+        panel.type(ENTRIES[0], "1e200")
+        panel.wait_for_picture(picture(query=[[1e200, 3], [2, -1]]))
+        last_good = panel.png()
+        panel.type(ENTRIES[1], "1e200")
+        expect(panel.refusal).to_contain_text("raw query-key scores")
+        expect(panel.refusal).to_contain_text("scale the inputs down")
+        expect(panel.image).to_have_css("outline-style", "dashed")
+        assert panel.png() == last_good
+        assert scratch.errors() == []
+
+    def test_the_next_good_value_draws_again(self, panel):
+        fill_with_too_large_a_number(panel)
+        for entry, value in zip(ENTRIES, ("0", "3"), strict=True):
+            panel.type(entry, value)
+        panel.wait_for_picture(picture())
+        expect(panel.refusal).to_be_hidden()
+        expect(panel.image).not_to_have_css("outline-style", "dashed")
+
+
+def picture(**inputs):
+    explorer = HeadExplorer()
+    explorer.set(**inputs)
+    return explorer.pictures["head"].value
+
+
+class TestHeight:
+    def test_it_stays_whatever_is_done(self, panel):
+        height = panel.root.bounding_box()["height"]
+        panel.watch()
+        panel.press(ENTRIES[0], "ArrowRight")
+        panel.root.get_by_role("button", name="Weights").first.click()
+        expect(panel.root.locator(".attnlib-reading")).to_be_visible()
+        fill_with_too_large_a_number(panel)
+        for name in ("Undo", "Undo", "Redo", "Reset"):
+            panel.root.get_by_role("button", name=name, exact=True).click()
+        panel.wait_for_picture(picture())
+        for preset in panel.root.get_by_label("Start from").locator("option").all():
+            before = panel.source()
+            panel.root.get_by_label("Start from").select_option(preset.get_attribute("value"))
+            if preset.get_attribute("value") != "worked-example":
+                panel.wait_for_another_picture(before)
+        for key in ("End", "Home"):
+            before = panel.source()
+            panel.root.get_by_role("slider", name="d_k").press(key)
+            panel.wait_for_another_picture(before)
+        assert panel.seen().heights == [height]
+
+    def test_controls_and_pictures_fit_on_one_small_screen(self, panel):
+        box = panel.root.bounding_box()
+        assert box["width"] <= 960
+        assert box["height"] <= 640
+
+
+class TestRunningTheCellAgain:
+    def test_a_move_is_drawn_once(self, scratch, panel):
+        for _ in range(4):
+            panel = scratch.fresh_panel()
+        scratch.ask(OBSERVE)
+        panel.press(ENTRIES[0], "ArrowRight")
+        assert scratch.ask("print(len(explorers) > 4, len(redraws))") == "True 1"
+        assert scratch.ask("print(explorer.head.query[0, 0, 0])") == "0.25"
+
+
+class TestBesideARunningCell:
+    def test_figures_and_panel_are_both_whole(self, scratch, panel):
+        slider, figures = panel.slider(ENTRIES[0]), scratch.cells.last.locator("img")
+        # The notebook's backend sets itself up after the cell that first imports pyplot.
+        scratch.ask("import matplotlib.pyplot; print()")
+        slider.focus()
+        source = panel.source()
+        scratch.start(DRAW)
+        slider.focus()
+        while figures.count() < 50:
+            slider.press("ArrowRight")
+            slider.press("ArrowLeft")
+        drawn = figures.evaluate_all("all => all.map((image) => image.src)")
+        print(scratch.ask("print(sum(moved_meanwhile), len(moved_meanwhile))"))
+        assert panel.source() != source
+        assert scratch.errors() == []
+        expect(panel.refusal).to_be_hidden()
+        panel.wait_for_picture(picture())
+
+        scratch.start(DRAW)
+        expect(figures).to_have_count(50)
+        assert drawn == figures.evaluate_all("all => all.map((image) => image.src)")
