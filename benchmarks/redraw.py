@@ -33,7 +33,7 @@ def _options():
     parser.add_argument("--kernel", action="store_true", help="kernel time and leaks only")
     parser.add_argument("--browser", action="store_true", help="the browser only")
     parser.add_argument("--events", type=int, default=200, help="moves of our slider (200)")
-    parser.add_argument("--usual", type=int, default=30, help="moves drawn the usual way (30)")
+    parser.add_argument("--usual", type=int, default=15, help="moves drawn the usual way (15)")
     parser.add_argument("--presses", type=int, default=40, help="key presses in the browser (40)")
     parser.add_argument(
         "--json", type=Path, help="write the result here, such as build/redraw.json"
@@ -53,8 +53,8 @@ def _kernel(options):
     left = kernel.leaks(2000)
     result = {"after events": left}
     for name, inputs in kernel.heads().items():
-        # An 8-token head takes the usual way seconds.
-        times = min(options.usual, options.events if not inputs else 5)
+        # The usual way takes seconds for an 8-token head.
+        times = min(options.usual, 3) if inputs else options.usual
         print(f"\nKernel time of one event, {name}\n{spread.HEADER}")
         result[name] = one = kernel.measure(inputs, options.events, times)
         print(spread.line("usual: a new pyplot figure, inline's PNG", one["usual"]))
@@ -79,13 +79,16 @@ def _browser(options):
         print(f"\nBrowser: left out. {refusal}")
         return None
     result = browser.measure(options.presses)
-    print(f"\nKey press to changed pixels\n{spread.HEADER}")
-    for name, one in result["key press"].items():
-        print(spread.line(name, one))
-    print(f"\nRun the cell to the first picture\n{spread.HEADER}")
-    for name, one in result["opening"].items():
-        print(spread.line(name, one))
-    print("\nFrames shown in a one-second drag of 60 steps, three drags each")
+    titles = {
+        "key press": "Key press to the drawn frame that shows its effect",
+        "before its frame": "The same, to the loaded image or changed text, before its frame",
+        "opening": "Run the cell to the first picture",
+    }
+    for part, title in titles.items():
+        print(f"\n{title}\n{spread.HEADER}")
+        for name, one in result[part].items():
+            print(spread.line(name, one))
+    print("\nFrames shown in a one-second drag of 60 steps, each drag")
     for name, frames in result["drag"].items():
         print(f"{name:<44} {', '.join(map(str, frames))}")
     print()

@@ -160,6 +160,8 @@ function render({ model, el }) {
   };
 
   model.on("change:values change:minima change:maxima change:steps", changed);
+  // Names may come in a later message than the numbers that they belong to.
+  model.on("change:row_names change:row_labels change:column_names change:column_labels", build);
   model.on("change:sources", mark);
   changed();
   model.set("pixel_ratio", window.devicePixelRatio || 1);
@@ -167,6 +169,7 @@ function render({ model, el }) {
   return () => {
     model.off(null, changed);
     model.off(null, mark);
+    model.off(null, build);
   };
 }
 

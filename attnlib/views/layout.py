@@ -140,6 +140,8 @@ class Layout:
         step = height / self.tokens
         thick = min(0.72 * step, 30)
         ends = np.concatenate([np.zeros((self.tokens, 1)), np.cumsum(weights, axis=1)], axis=1)
+        # Rounding in the sum must not move the end of a bar by a pixel.
+        ends[:, -1] = 1
         for query, key in np.ndindex(self.tokens, self.tokens):
             start, end = ends[query, key] * full, ends[query, key + 1] * full
             y = top + query * step + (step - thick) / 2

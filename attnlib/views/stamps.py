@@ -127,7 +127,7 @@ def stamp(pixels, box, words, size, ink, paper=False):
     box : tuple of int
         Left, upper, right and lower edge.
     words : str
-        What to print; it is cut at the picture's edge, not at the box's.
+        What to print; it is cut at the box.
     size : int
         Size of the font in pixels.
     ink : numpy.ndarray
@@ -136,11 +136,13 @@ def stamp(pixels, box, words, size, ink, paper=False):
         Whether a plain ground is put under the words first.
     """
     cover = _word(words, size)
-    height, width = cover.shape
-    left = max(0, (box[0] + box[2] - width) // 2)
-    top = max(0, (box[1] + box[3] - height) // 2)
+    left, top, right, bottom = box
+    # What stood outside its box would be left behind by the next number: the word is cut there.
+    skip = (max(0, cover.shape[0] - (bottom - top)), max(0, cover.shape[1] - (right - left)))
+    cover = cover[skip[0] // 2 :, skip[1] // 2 :][: bottom - top, : right - left, None]
+    height, width, _ = cover.shape
+    left, top = (left + right - width) // 2, (top + bottom - height) // 2
     target = pixels[top : top + height, left : left + width]
-    cover = cover[: target.shape[0], : target.shape[1], None]
     ground = PAPER if paper else target
     target[...] = ground + (cover * (ink.astype(np.float32) - ground) + 0.5).astype(np.int16)
 

@@ -21,7 +21,7 @@ except ImportError:
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PLAIN = str.maketrans({" ": "-", ",": None})
 HERE = Path(__file__).parent
-ROUNDS, DRAGS, OPENINGS, STEPS = 4, 3, 8, 60
+ROUNDS, DRAGS, OPENINGS, STEPS = 4, 2, 6, 60
 
 SETUP = """\
 %matplotlib inline
@@ -90,8 +90,8 @@ def measure(presses):
     Returns
     -------
     dict
-        ``"key press"`` and ``"opening"``: name -> `spread.of`; ``"drag"``: name -> frames of each
-        drag; ``"ratios"``: name -> number.
+        ``"key press"``, ``"before its frame"`` and ``"opening"``: name -> `spread.of`; ``"drag"``:
+        name -> frames of each drag; ``"ratios"``: name -> number.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -109,11 +109,12 @@ def measure(presses):
             name: _open(browser, servers[name.split(", ", 1)[1]], name, handle)
             for name, (_, handle) in CASES.items()
         }
-        times = _press(pages, presses)
+        times, effects = _press(pages, presses)
         frames = _drag(pages)
         opening = _opening(_page(browser, servers["prompt wire"], "opening"))
     return {
         "key press": {name: spread.of(series) for name, series in times.items()},
+        "before its frame": {name: spread.of(series) for name, series in effects.items()},
         "drag": frames,
         "opening": {name: spread.of(series) for name, series in opening.items()},
         "ratios": _ratios(times, opening),
@@ -160,26 +161,27 @@ def _open(browser, address, name, handle):
     page = _page(browser, address, name)
     page.keyboard.press("Shift+Enter")
     page.locator(handle).wait_for()
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1000)
     return page
 
 
 def _press(pages, presses):
     """Press arrow keys, each only after the last one's effect has been seen and has settled."""
-    times = {name: [] for name in pages}
+    times, effects = ({name: [] for name in pages} for _ in range(2))
     each = max(1, presses // ROUNDS)
     for turn in range(ROUNDS):
         for name, page in pages.items():
             page.bring_to_front()
             page.locator(CASES[name][1]).focus()
             page.wait_for_timeout(400)
-            page.evaluate("bench.times.length = 0")
+            page.evaluate("bench.clear()")
             for press in range(each):
                 page.keyboard.press("ArrowRight" if (turn * each + press) % 4 < 2 else "ArrowLeft")
-                page.wait_for_function(f"bench.times.length > {press}")
-                page.wait_for_timeout(150)
+                page.evaluate(f"bench.wait({press + 1})")
+                page.wait_for_timeout(100)
             times[name] += page.evaluate("bench.times")
-    return times
+            effects[name] += page.evaluate("bench.effects")
+    return times, effects
 
 
 def _drag(pages):
@@ -223,9 +225,9 @@ def _opening(page):
     times = {name: [] for name in names}
     for _ in range(OPENINGS):
         for position, name in enumerate(names):
-            page.evaluate("bench.times.length = 0")
+            page.evaluate("bench.clear()")
             page.keyboard.press("Control+Enter")
-            page.wait_for_function("bench.times.length > 0")
+            page.evaluate("bench.wait(1)")
             times[name] += page.evaluate("bench.times.slice(0, 1)")
             page.wait_for_timeout(700)
             page.keyboard.press("Escape")

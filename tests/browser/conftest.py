@@ -36,8 +36,9 @@ EXPOSED = [f"--{app}.expose_app_in_browser=True" for app in ("LabApp", "JupyterN
 WINDOW = {"width": 1280, "height": 900}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what this folder holds; the hook is handed all tests."""
+    """Mark what this folder holds, before `-m` chooses; the hook is handed all tests."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
@@ -73,9 +74,10 @@ def visit(chromium, server):
     """Open an address of the server in a window of its own, which closes after the test."""
     contexts = []
 
-    def opened(path):
+    def opened(path, prepare=lambda page: None):
         contexts.append(chromium.new_context(viewport=WINDOW))
         page = contexts[-1].new_page()
+        prepare(page)
         page.goto(f"{server.url}{path}?token={server.token}")
         return page
 

@@ -4,6 +4,7 @@ import base64
 import io
 import itertools
 import re
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import nbformat
@@ -16,8 +17,8 @@ SCRATCH = (
     "# what a test wants to know from the kernel",
 )
 PANEL_CELL, ASKING_CELL = 1, 2
-ERROR = "[data-mime-type='application/vnd.jupyter.error']"
-WARNING = "[data-mime-type='application/vnd.jupyter.stderr']"
+# Tracebacks and warnings; JupyterLab marks both alike.
+ERROR = ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']"
 # Before that JupyterLab says "Idle" already, and forgets what it is told to run.
 KERNEL_ANSWERS = """async () => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
@@ -26,7 +27,7 @@ KERNEL_ANSWERS = """async () => {
 # Every picture that a panel shows from here on, and what stands there at each frame of the screen.
 WATCH = """(panel) => {
   const image = panel.querySelector(".attnlib-stage img");
-  const seen = { pictures: 0, frames: 0, blanks: 0, heights: [panel.offsetHeight] };
+  const seen = { pictures: 0, frames: 0, gone: 0, heights: [panel.offsetHeight] };
   new MutationObserver(() => seen.pictures++).observe(image, { attributeFilter: ["src"] });
   const frame = () => {
     if (!panel.isConnected) return;
@@ -42,7 +43,9 @@ WATCH = """(panel) => {
 }"""
 # The bytes behind the picture that is on screen.
 READ_PICTURE = """async (image) => {
-  const bytes = new Uint8Array(await (await fetch(image.src)).arrayBuffer());
+  // The next picture takes this one's address away.
+  const answer = await fetch(image.src).catch(() => new Response());
+  const bytes = new Uint8Array(await answer.arrayBuffer());
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }"""
 
@@ -61,6 +64,15 @@ def scratch_notebook(path):
 def lab_address(path):
     """Where JupyterLab shows a notebook and nothing that was open before."""
     return f"lab/workspaces/{re.sub('[^a-z0-9]', '-', path)}/tree/{path}"
+
+
+def wait_until(page, holds, what):
+    """Wait for what has to be asked for: to `wait_for_function` any promise is a yes."""
+    for _ in range(600):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"waited in vain until {what}")
 
 
 class Notebook:
@@ -83,11 +95,13 @@ class Notebook:
     def menu(self, *names):
         """Choose from the menus."""
         for name in names:
-            self.page.get_by_role("menuitem", name=name, exact=True).click()
+            # Entries that open a menu of their own have no role.
+            entry = self.page.locator(".lm-MenuBar-itemLabel:visible, .lm-Menu-itemLabel:visible")
+            entry.filter(has_text=re.compile(f"^{re.escape(name)}$")).click()
 
     def run_all(self):
         """Run all cells by the menu, once there is a kernel to run them."""
-        self.page.wait_for_function(KERNEL_ANSWERS)
+        wait_until(self.page, lambda: self.page.evaluate(KERNEL_ANSWERS), "the kernel answers")
         self.menu("Run", "Run All Cells")
 
     def panel(self):
@@ -125,10 +139,10 @@ class Notebook:
         """Run code in the lowest cell and return what it printed."""
         end = f"end of answer {next(self._asked)}"
         cell = self.start(f"{code}\nprint('{end}')")
-        failed = cell.locator(ERROR)
-        cell.get_by_text(re.compile(f"^{end}|\n{end}")).or_(failed).last.wait_for()
+        output, failed = cell.locator(".jp-OutputArea-output pre"), cell.locator(ERROR)
+        output.filter(has_text=end).or_(failed).last.wait_for()
         assert failed.count() == 0, failed.all_inner_texts()
-        printed = cell.locator(".jp-OutputArea-output pre").all_inner_texts()
+        printed = output.all_inner_texts()
         return "\n".join(printed).strip().removesuffix(end).strip()
 
     def active(self):
@@ -137,8 +151,8 @@ class Notebook:
         return [each.split().count("jp-mod-active") for each in classes]
 
     def errors(self):
-        """The error outputs that are shown, anywhere in the notebook."""
-        return self.root.locator(f"{ERROR}, {WARNING}").all_inner_texts()
+        """Tracebacks and warnings, anywhere in the notebook."""
+        return self.root.locator(ERROR).all_inner_texts()
 
 
 class Panel:
@@ -184,8 +198,29 @@ class Panel:
         self.root.evaluate(WATCH)
 
     def seen(self):
-        """The record: how many pictures, frames and blank frames; which heights of the panel."""
+        """The record: how many pictures, frames, frames without one, and heights of the panel."""
         return SimpleNamespace(**self.root.evaluate("panel => panel.seen"))
+
+    @contextmanager
+    def filmed(self):
+        """Collect what the screen shows of the picture, frame by frame, while the block runs."""
+        film = []
+        shown = self.page.context.new_cdp_session(self.page)
+
+        def keep(frame):
+            film.append(base64.b64decode(frame["data"]))
+            shown.send("Page.screencastFrameAck", {"sessionId": frame["sessionId"]})
+
+        shown.on("Page.screencastFrame", keep)
+        shown.send("Page.startScreencast", {"format": "jpeg", "quality": 60})
+        box = self.image.bounding_box()
+        edges = [round(box[side]) for side in ("x", "y")]
+        edges += [edges[0] + round(box["width"]), edges[1] + round(box["height"])]
+        frames = []
+        yield frames
+        shown.send("Page.stopScreencast")
+        shown.detach()
+        frames += [np.array(Image.open(io.BytesIO(x)).convert("RGB").crop(edges)) for x in film]
 
     def source(self):
         """What names the picture on screen; each new picture has a new name."""
@@ -208,16 +243,18 @@ class Panel:
 
     def wait_for_picture(self, png):
         """Wait until the picture on screen is this one, to the last bit."""
-        self.page.wait_for_function(
-            f"async ([image, expected]) => await ({READ_PICTURE})(image).catch(() => 0)"
-            " === expected",
-            arg=[self.image.element_handle(), base64.b64encode(png).decode()],
-        )
+        wait_until(self.page, lambda: self.png() == png, "this picture is on screen")
 
     def press(self, name, key):
         """Press a key on a slider, and wait for the picture that it brings."""
         before = self.source()
         self.slider(name).press(key)
+        self.wait_for_another_picture(before)
+
+    def press_width(self, key):
+        """Press a key on the slider of d_k, and wait for the picture that it brings."""
+        before = self.source()
+        self.root.get_by_role("slider", name="d_k").press(key)
         self.wait_for_another_picture(before)
 
     def type(self, name, text):

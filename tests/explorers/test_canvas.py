@@ -51,6 +51,16 @@ def test_a_repainted_picture_is_the_one_a_fresh_canvas_paints():
     assert last == fresh
 
 
+@pytest.mark.parametrize("scale", [1, 1.25, 1.5, 2])
+@pytest.mark.parametrize("inputs", SHAPES.values(), ids=SHAPES)
+def test_nothing_of_an_earlier_number_is_left_at_any_size_or_scale(inputs, scale):
+    kept, (query, *others) = HeadCanvas(scale=scale), inputs
+    for step in np.linspace(-3, 1, 9):
+        last = kept.repaint(shown_of(query + step, *others))
+    fresh = HeadCanvas(scale=scale).repaint(shown_of(query + step, *others))
+    assert np.array_equal(decoded(last), decoded(fresh))
+
+
 def test_a_head_of_another_shape_gets_a_frame_of_its_own():
     canvas = HeadCanvas()
     for inputs in (WORKED, SHAPES["rectangular"], WORKED):
