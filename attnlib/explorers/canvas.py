@@ -1,7 +1,10 @@
 """A picture that is kept: its background is drawn once, an event repaints what moved."""
 
+from functools import lru_cache
+
 import numpy as np
 
+from attnlib.core.inputs import read_only
 from attnlib.views import figures, frame, png
 from attnlib.views.layout import head_layout, strip_layout
 from attnlib.views.stamps import BarPainter, CellPainter
@@ -10,8 +13,9 @@ from attnlib.views.stamps import BarPainter, CellPainter
 class HeadCanvas:
     """The live picture of one head.
 
-    It owns one private matplotlib figure, and nothing global. It is not safe for two threads at
-    once: whoever holds it holds a lock.
+    Its background is drawn on a private matplotlib figure, once for each layout and scale; all that
+    an event changes is painted straight onto a copy of those pixels. It is not safe for two threads
+    at once: whoever holds it holds a lock.
 
     Parameters
     ----------
@@ -67,10 +71,15 @@ class HeadCanvas:
 
     def _draw_background(self, *sizes):
         self.layout = self.place(*sizes)
-        axes = frame.pixel_axes(self.layout, self.scale)
-        frame.draw_frame(axes, self.layout)
-        axes.figure.canvas.draw()
-        rgba = np.asarray(axes.figure.canvas.buffer_rgba())
-        self._pixels = np.ascontiguousarray(rgba[..., :3])
+        self._pixels = _background(self.layout, self.scale).copy()
         self._cells = [CellPainter(place, self.scale) for place in self.layout.places]
         self._bars = BarPainter(self.layout, self.scale) if self.layout.bars else None
+
+
+@lru_cache(maxsize=16)
+def _background(layout, scale):
+    """What stands in the picture whatever its numbers: the pixels, drawn by matplotlib once."""
+    axes = frame.pixel_axes(layout, scale)
+    frame.draw_frame(axes, layout)
+    axes.figure.canvas.draw()
+    return read_only(np.asarray(axes.figure.canvas.buffer_rgba())[..., :3].copy())

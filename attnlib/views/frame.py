@@ -5,6 +5,7 @@ Drawn on axes whose unit is the pixel; each function takes the axes first and re
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -48,7 +49,7 @@ def draw_frame(axes, layout):
     Returns
     -------
     list of matplotlib.artist.Artist
-        Texts and border rectangles.
+        Texts, and one collection of border rectangles for each grid.
     """
     artists = [artist for place in layout.places for artist in _draw_place(axes, place)]
     return artists + (_draw_bar_labels(axes, layout) if layout.bars else [])
@@ -69,9 +70,11 @@ def _draw_place(axes, place):
     across, down = place.edges()
     role = style.ROLES[place.role]
     artists = _title(axes, place.x + 2, place.y, place.title, place.note)
-    for row, column in np.ndindex(place.rows, place.columns):
-        box = (across[column], down[row], across[column + 1], down[row + 1])
-        artists += _borders(axes, box, role)
+    boxes = [
+        (across[column], down[row], across[column + 1], down[row + 1])
+        for row, column in np.ndindex(place.rows, place.columns)
+    ]
+    artists.append(_draw_borders(axes, boxes, role))
     size = min(11, 0.95 * np.diff(down).min())
     for row in range(place.rows):
         name = numbers.label(place.row_letter, row)
@@ -85,27 +88,25 @@ def _draw_place(axes, place):
     return artists
 
 
-def _borders(axes, box, role):
-    """One rectangle, or two where the role's border is double."""
-    left, top, right, bottom = box
-    insets = (1, 3) if role.double else (1.5,)
-    width = 1 if role.double or role is style.ROLES["plain"] else 1.8
-    if min(right - left, bottom - top) < SMALL:
+def _draw_borders(axes, boxes, role):
+    """One rectangle a cell, or two where the role's border is double; one artist for them all."""
+    plain = role is style.ROLES["plain"]
+    insets, width = (1, 3) if role.double else (1.5,), 1 if role.double or plain else 1.8
+    if min(min(right - left, bottom - top) for left, top, right, bottom in boxes) < SMALL:
         insets, width = insets[:1], min(width, 1)
-    return [
-        axes.add_patch(
-            Rectangle(
-                (left + inset, top + inset),
-                right - left - 2 * inset,
-                bottom - top - 2 * inset,
-                fill=False,
-                edgecolor=style.RULE if role is style.ROLES["plain"] else style.INK,
-                linestyle=role.line,
-                linewidth=width * POINT,
-            )
-        )
+    rectangles = [
+        Rectangle((left + inset, top + inset), right - left - 2 * inset, bottom - top - 2 * inset)
+        for left, top, right, bottom in boxes
         for inset in insets
     ]
+    borders = PatchCollection(
+        rectangles,
+        facecolor="none",
+        edgecolor=style.RULE if plain else style.INK,
+        linestyle=role.line,
+        linewidth=width * POINT,
+    )
+    return axes.add_collection(borders, autolim=False)
 
 
 def _title(axes, x, y, title, note):
