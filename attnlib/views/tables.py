@@ -18,6 +18,18 @@ CAPTION = f"caption-side:top;text-align:left;color:{style.INK};padding:2px 0"
 HEADER = f"font-weight:normal;color:{style.SOFT_INK};background:{style.PAPER};padding:2px 6px"
 CELL = "font-family:monospace;text-align:right;padding:3px 8px"
 """Inline styles; explicit paper and ink, so that a dark page never hides the text."""
+ROW = "white-space:nowrap;line-height:20px"
+"""So that a row is one line high whatever stands in it."""
+
+SHAPED = {
+    "query": "[B, T, d_k]",
+    "key": "[B, T, d_k]",
+    "value": "[B, T, d_v]",
+    "raw_scores": "[B, T, T]",
+    "weights": "[B, T, T]",
+    "output": "[B, T, d_v]",
+}
+"""array -> its axes: B batch items, T tokens, d_k and d_v features."""
 
 
 def matrix(
@@ -79,35 +91,49 @@ def below(role):
     return f";border-bottom:4px double {style.INK}" if role == "probability" else ""
 
 
-def shapes(shapes):
-    """Show shapes as a table, an array a row and an axis a column.
+def shapes(shapes, faults=None):
+    """Show the shapes of a head's arrays as a table, an array a row and an axis a column.
 
     Parameters
     ----------
     shapes : dict of str to tuple of int
-        Three axes each.
+        Three axes each, by the names in `SHAPED`; an array that is missing is shown as refused.
+        The table has the same rows, as high, whatever is missing.
+    faults : dict of tuple to str, optional
+        (array, axis) -> what is wrong there: the axis is framed, and the words stand beside it.
 
     Returns
     -------
     str
         HTML.
     """
-    rows = "".join(
-        f'<tr><th scope="row" style="{HEADER}">{escape(name.replace("_", " "))}</th>'
-        + "".join(
-            f'<td style="{CELL};border:{style.ROLES["plain"].css};color:{style.INK}">{axis}</td>'
-            for axis in shape
-        )
-        + "</tr>"
-        for name, shape in shapes.items()
-    )
+    faults = faults or {}
+    rows = "".join(_shape_row(name, shapes.get(name), faults) for name in SHAPED)
     heads = "".join(
-        f'<th scope="col" style="{HEADER};text-align:right">{axis}</th>'
-        for axis in ("batch", "tokens", "width or keys")
+        f'<th scope="col" style="{HEADER};text-align:{side}">{head}</th>'
+        for head, side in zip(
+            ("axes", "batch", "tokens", "width or keys", ""), ("left", *["right"] * 4), strict=True
+        )
     )
     return (
         f'<table style="{TABLE}"><caption style="{CAPTION}"><b>Shapes</b></caption><thead><tr>'
         f'<td style="{HEADER}"></td>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _shape_row(name, shape, faults):
+    marks = {axis: words for (array, axis), words in faults.items() if array == name}
+    cells = "".join(
+        f'<td style="{CELL};{ROW};border:{style.ROLES["plain"].css};color:{style.INK}'
+        f'{_outline(style.CHOSEN_MARK if axis in marks else "")}">{length}</td>'
+        for axis, length in enumerate(shape or ["\N{EN DASH}"] * 3)
+    )
+    note = "refused" if shape is None else "; ".join(marks.values())
+    return (
+        f'<tr><th scope="row" style="{HEADER};{ROW}">{escape(name.replace("_", " "))}</th>'
+        f'<td style="{HEADER};{ROW};text-align:left">{SHAPED[name]}</td>{cells}'
+        f'<td style="{HEADER};{ROW};text-align:left;min-width:170px;color:{style.INK}">'
+        f"{escape(note)}</td></tr>"
     )
 
 
@@ -151,8 +177,12 @@ def of_layout(layout, shown, chosen=None, sources=(), digits=6):
 
 def _cell(entry, role, digits, mark=""):
     number = numbers.signed(numbers.fixed(entry, digits))
-    line = f";outline:{mark};outline-offset:1px" if mark else ""
     return (
         f'<td style="{CELL};border:{style.ROLES[role].css}{below(role)};background:{style.PAPER};'
-        f'color:{style.INK}{line}">{number}</td>'
+        f'color:{style.INK}{_outline(mark)}">{number}</td>'
     )
+
+
+def _outline(mark):
+    """A line round a cell that takes no room, so that nothing moves when it comes or goes."""
+    return f";outline:{mark};outline-offset:1px" if mark else ""
