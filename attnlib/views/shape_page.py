@@ -7,6 +7,8 @@ from attnlib.views import sentences, style, tables
 from attnlib.views.showing import Page
 
 TEXT = f"{tables.HEADER};text-align:left;vertical-align:top;color:{style.INK};font-size:13px"
+RULED = f"border-top:1px solid {style.RULE}"
+KIND = f"{TEXT};{RULED};white-space:nowrap;font-weight:bold"
 SHEET = (
     f"background:{style.PAPER};color:{style.INK};padding:8px 12px;max-width:860px;"
     "box-sizing:border-box;font-size:14px;line-height:1.5"
@@ -61,9 +63,9 @@ def refusal_page():
     """
     said = {kind: refusals.provoke(kind) for kind in refusals.KINDS}
     rows = "".join(
-        f'<tr><th scope="row" style="{TEXT};{tables.ROW};font-weight:bold">{escape(kind)}</th>'
-        f'<td style="{TEXT};font-family:monospace">{_lines(refusal.evidence_text)}</td>'
-        f'<td style="{TEXT}">{escape(str(refusal))}</td></tr>'
+        f'<tr><th scope="row" style="{KIND}">{escape(kind)}</th>'
+        f'<td style="{TEXT};{RULED};font-family:monospace">{_lines(refusal.evidence_text)}</td>'
+        f'<td style="{TEXT};{RULED}">{escape(str(refusal))}</td></tr>'
         for kind, refusal in said.items()
     )
     heads = "".join(
@@ -80,3 +82,38 @@ def refusal_page():
 
 def _lines(evidence):
     return "".join(f"<div>{escape(fact)}</div>" for fact in evidence.split("|"))
+
+
+def cases_page(cases):
+    """Show the shapes that go in and come out, a case a row.
+
+    Parameters
+    ----------
+    cases : list of dict
+        Array -> its shape; the same arrays in each, such as the evidence's `shapes`.
+
+    Returns
+    -------
+    Page
+        A table.
+    """
+    rows = "".join(
+        f'<tr><th scope="row" style="{TEXT};{RULED}">{position}</th>'
+        + "".join(
+            f'<td style="{TEXT};{RULED};font-family:monospace">{list(x)}</td>' for x in shapes
+        )
+        + "</tr>"
+        for position, shapes in enumerate((case.values() for case in cases), start=1)
+    )
+    heads = "".join(
+        f'<th scope="col" style="{TEXT};color:{style.SOFT_INK}">{escape(name)}</th>'
+        for name in ("case", *cases[0])
+    )
+    return Page(
+        f'<div style="{SHEET}"><table style="{tables.TABLE}"><caption style="{tables.CAPTION}">'
+        f"<b>What goes in and what comes out</b></caption><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>",
+        "\n".join(
+            ", ".join(f"{name} {list(shape)}" for name, shape in case.items()) for case in cases
+        ),
+    )

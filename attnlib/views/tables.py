@@ -129,11 +129,11 @@ def _shape_row(name, shape, faults):
         for axis, length in enumerate(shape or ["\N{EN DASH}"] * 3)
     )
     note = "refused" if shape is None else "; ".join(marks.values())
+    words = f"{HEADER};{ROW};text-align:left"
     return (
-        f'<tr><th scope="row" style="{HEADER};{ROW}">{escape(name.replace("_", " "))}</th>'
-        f'<td style="{HEADER};{ROW};text-align:left">{SHAPED[name]}</td>{cells}'
-        f'<td style="{HEADER};{ROW};text-align:left;min-width:170px;color:{style.INK}">'
-        f"{escape(note)}</td></tr>"
+        f'<tr><th scope="row" style="{words}">{escape(name.replace("_", " "))}</th>'
+        f'<td style="{words}">{SHAPED[name]}</td>{cells}'
+        f'<td style="{words};min-width:170px;color:{style.INK}">{escape(note)}</td></tr>'
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons import refusals
 from attnlib.views import style, tables
-from attnlib.views.shape_page import refusal_page, shape_page, shapes_of
+from attnlib.views.shape_page import cases_page, refusal_page, shape_page, shapes_of
 from tests.views.reading import ATTRIBUTES, TAGS, Page
 
 ROWS = ["query", "key", "value", "raw scores", "weights", "output"]
@@ -81,3 +81,12 @@ def test_pages_are_made_of_what_untrusted_notebooks_keep(page):
     assert read.tags <= TAGS
     assert read.attributes <= ATTRIBUTES
     assert repr(page) == page.description
+
+
+def test_cases_stand_a_row_each_under_the_names_of_their_arrays():
+    cases = [{"query": (1, 2, 3), "output": (1, 2, 4)}, {"query": (0, 2, 3), "output": (0, 2, 4)}]
+    page = cases_page(cases)
+    table = Page(page.html).table("What goes in and what comes out")
+    assert table.columns == ["case", "query", "output"]
+    assert table.texts == [["[1, 2, 3]", "[1, 2, 4]"], ["[0, 2, 3]", "[0, 2, 4]"]]
+    assert page.description.splitlines()[1] == "query [0, 2, 3], output [0, 2, 4]"
