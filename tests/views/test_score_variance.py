@@ -5,7 +5,7 @@ from attnlib.views.score_variance import variance_page
 from tests.views import reading
 
 
-def test_it_sets_measured_beside_expected_numbers(self):
+def test_it_sets_measured_beside_expected_numbers():
     kinds = score_variance.measure(16, 500)
     page = variance_page(kinds)
     (table,) = reading.Page(page.html).tables
