@@ -74,7 +74,7 @@ def journey(head, gradients, grad_output, query, feature):
         f'style="{tables.CAPTION}"><b>{escape(title)}</b></caption><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
-    lines = [f"{place}. {words}: {'; '.join(c)}" for place, (words, _, c) in enumerate(steps, 1)]
+    lines = [f"{place}. {words}: {'; '.join(c)}." for place, (words, _, c) in enumerate(steps, 1)]
     return Page(html, "\n".join([f"{title}.", *lines]).replace("\N{NO-BREAK SPACE}", " "))
 
 

@@ -76,7 +76,7 @@ def refusal_page():
         f'<div style="{SHEET}"><table style="{tables.TABLE}"><caption style="{tables.CAPTION}">'
         f"<b>Refusals</b></caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         "</div>",
-        "\n".join(f"{kind}: {refusal}" for kind, refusal in said.items()),
+        "\n".join(f"{kind}: {refusal}." for kind, refusal in said.items()),
     )
 
 
@@ -114,6 +114,7 @@ def cases_page(cases):
         f"<b>What goes in and what comes out</b></caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>",
         "\n".join(
-            ", ".join(f"{name} {list(shape)}" for name, shape in case.items()) for case in cases
+            ", ".join(f"{name} {list(shape)}" for name, shape in case.items()) + "."
+            for case in cases
         ),
     )

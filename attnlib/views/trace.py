@@ -177,8 +177,8 @@ def _description(head, scene, gradients, grad_output, item):
 def _gradient(scene, gradients, name, item):
     matrix, title = getattr(gradients, name)[item], f"d{name[0].upper()}"
     if scene.small:
-        return f"{title}: {' '.join(map(_row, matrix))}"
-    return f"{title}: largest size of an entry {numbers.fixed(abs(matrix).max())}"
+        return f"{title}: {' '.join(map(_row, matrix))}."
+    return f"{title}: largest size of an entry {numbers.fixed(abs(matrix).max())}."
 
 
 def _row(entries):

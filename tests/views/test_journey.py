@@ -20,7 +20,7 @@ def followed(name, query, feature):
 def results(page):
     """The number that ends each equation, step by step."""
     return [
-        [equation.rsplit("= ", 1)[1] for equation in line.split(": ")[-1].split("; ")]
+        [equation.rsplit("= ", 1)[1] for equation in line.split(": ")[-1][:-1].split("; ")]
         for line in page.description.splitlines()[1:]
     ]
 

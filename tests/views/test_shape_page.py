@@ -72,7 +72,7 @@ def test_every_kind_of_refusal_stands_with_its_evidence_and_its_words():
         refusal = refusals.provoke(kind)
         assert evidence == "".join(refusal.evidence_text.split("|"))
         assert message == str(refusal)
-        assert f"{kind}: {refusal}" in page.description.splitlines()
+        assert f"{kind}: {refusal}." in page.description.splitlines()
 
 
 @pytest.mark.parametrize("page", [shape_page(head((4, 7, 3), (4, 7, 5))), refusal_page()])
@@ -89,4 +89,4 @@ def test_cases_stand_a_row_each_under_the_names_of_their_arrays():
     table = Page(page.html).table("What goes in and what comes out")
     assert table.columns == ["case", "query", "output"]
     assert table.texts == [["[1, 2, 3]", "[1, 2, 4]"], ["[0, 2, 3]", "[0, 2, 4]"]]
-    assert page.description.splitlines()[1] == "query [0, 2, 3], output [0, 2, 4]"
+    assert page.description.splitlines()[1] == "query [0, 2, 3], output [0, 2, 4]."
