@@ -103,12 +103,12 @@ class MatrixControl(anywidget.AnyWidget):
     BOUNDS = (-REACH, REACH, STEP)
     """Least, most and step of a fresh entry."""
 
-    def __init__(self, name, values):
+    def __init__(self, name, values, **traits):
         role, caption = self.role_of(name)
-        super().__init__(name=name, role=role, caption=caption)
         self.entries = []
         self._following = False
-        self.values = values
+        # All at once: what comes later would be one more message each before the first picture.
+        super().__init__(name=name, role=role, caption=caption, values=values, **traits)
 
     def __repr__(self):
         return f"MatrixControl({self.name!r}, {json.dumps(_to_json(self.values, self))})"
@@ -139,11 +139,12 @@ class MatrixControl(anywidget.AnyWidget):
                 for entries, row in zip(self.entries, change.new, strict=True):
                     for entry, value in zip(entries, row, strict=True):
                         entry.value = value
-                self._send_bounds()
         finally:
             self._following = False
 
     def _reshape(self, rows, columns):
+        if [len(entries) for entries in self.entries] == [columns] * rows:
+            return
         self._name_all(rows, columns)
         del self.entries[rows:]
         for t in range(rows):
@@ -152,6 +153,7 @@ class MatrixControl(anywidget.AnyWidget):
             entries = self.entries[t]
             del entries[columns:]
             entries.extend(self._entry(t, f) for f in range(len(entries), columns))
+        self._send_bounds()
 
     def _name_all(self, rows, columns):
         self.row_names = [f"{self.role} {t}" for t in range(rows)]

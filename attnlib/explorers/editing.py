@@ -25,6 +25,8 @@ class Editing:
         What the sliders show at first, and after a reset.
     redraw : callable
         Called without arguments once for each change, with `lock` held.
+    plain : ipywidgets.Layout
+        Of every control.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class Editing:
         Held while anything changes: callbacks may run beside cells, in another thread.
     """
 
-    def __init__(self, start, redraw):
+    def __init__(self, start, redraw, plain):
         self.start, self._redraw = start, redraw
         self.lock = threading.RLock()
         self.new_features = NEW_FEATURES[0]
@@ -50,11 +52,11 @@ class Editing:
         self._grad_output = start.grad_output
         self._holding = 0
         self.matrices = {
-            name: MatrixControl(name, getattr(start, operand)[0].tolist())
+            name: MatrixControl(name, getattr(start, operand)[0].tolist(), layout=plain)
             for name, operand in OPERANDS.items()
         }
         self.key_width = widgets.IntSlider(
-            value=start.query.shape[2], min=1, max=states.LARGEST_WIDTH
+            value=start.query.shape[2], min=1, max=states.LARGEST_WIDTH, layout=plain
         )
         for matrix in self.matrices.values():
             matrix.observe(self._moved, "values")

@@ -43,8 +43,6 @@ class HeadExplorer(widgets.VBox):
         Of the same setting.
     pictures : dict of str to ipywidgets.Image
         The pictures by name.
-    numbers : ipywidgets.HTML
-        Every quantity as tables.
     reading : str
         The chosen cell as an equation with this state's numbers, and its gradient's.
 
@@ -59,12 +57,14 @@ class HeadExplorer(widgets.VBox):
     SLIDERS = ("Q", "K", "V")
     """Matrices that have sliders."""
     GRIDS = None
-    """Quantities in the picture, in a row below the sliders; None: the whole head, beside them."""
+    """Quantities in the picture, in a row; None: the whole head."""
+    ARRANGEMENT = "attnlib-beside"
+    """Where the sliders stand: beside the picture, or above it."""
 
     def __init__(self, query=None, key=None, value=None, grad_output=None):
         start = states.as_inputs(query, key, value, grad_output)
-        self._canvas = HeadCanvas(names=self.GRIDS)
-        self._editing = Editing(start, self._redraw)
+        plain = widgets.Layout()
+        self._editing = Editing(start, self._redraw, plain)
         self._matrices = self._editing.matrices
         self._toolbar = Toolbar(
             states.PRESETS,
@@ -72,26 +72,27 @@ class HeadExplorer(widgets.VBox):
             start.query.shape[2],
             states.LARGEST_WIDTH,
             self._act,
+            layout=plain,
         )
-        self._outlets = Outlets(self._canvas.place(1, 1, 1))
-        self.pictures, self.numbers = self._outlets.pictures, self._outlets.numbers
+        self._canvas = HeadCanvas(names=self.GRIDS)
+        shown, picture = self._draw()
+        self._outlets = Outlets(self._canvas.layout, picture, self.summary, plain)
+        self.pictures = self._outlets.pictures
         self._linked = LinkedReading(
             self._outlets.reader,
             self._outlets.words,
             self._matrices,
-            self.numbers,
+            self._outlets.numbers,
             self._editing.lock,
         )
-        super().__init__([self._toolbar, self._body(), self._outlets.words, self.numbers])
-        self.add_class("attnlib-panel")
-        self._redraw()
+        self._linked.follow(self._canvas.layout, shown)
+        super().__init__(self._parts(), _dom_classes=("attnlib-panel", self.ARRANGEMENT))
         self._watch()
 
-    def _body(self):
-        sliders = [self._matrices[name] for name in self.SLIDERS]
-        beside, along = (widgets.VBox, widgets.HBox) if self.GRIDS else (widgets.HBox, widgets.VBox)
-        sliders = along(sliders).add_class("attnlib-sliders")
-        return beside([sliders, self._outlets.stage]).add_class("attnlib-body")
+    def _parts(self):
+        sliders = (self._matrices[name] for name in self.SLIDERS)
+        outlets = self._outlets
+        return [self._toolbar, *sliders, outlets.stage, outlets.words, outlets.numbers]
 
     def __repr__(self):
         _, tokens, key_width = self.head.query.shape
@@ -105,6 +106,12 @@ class HeadExplorer(widgets.VBox):
         """Every slider, by the name of what it moves."""
         entries = {name: self._matrices[name].entries for name in self.SLIDERS}
         return {**entries, "d_k": self._editing.key_width}
+
+    @property
+    def numbers(self):
+        """Every quantity as tables, in an `ipywidgets.HTML` that follows from now on."""
+        self._linked.tabulate()
+        return self._outlets.numbers
 
     @property
     def summary(self):
@@ -211,7 +218,11 @@ class HeadExplorer(widgets.VBox):
         traitlets.link((self._toolbar, "key_width"), (self._editing.key_width, "value"))
         self._toolbar.observe(self._preset_chosen, "preset")
         self._toolbar.observe(self._filling_chosen, "new_features")
-        self._toolbar.observe(lambda change: self._outlets.show_tables(change.new), "tables")
+        self._toolbar.observe(self._tables_asked, "tables")
+
+    def _tables_asked(self, change):
+        self._linked.tabulate()
+        self._outlets.show_tables(change.new)
 
     def _preset_chosen(self, change):
         if change.new != OWN:
@@ -226,16 +237,23 @@ class HeadExplorer(widgets.VBox):
             self._canvas.scale = min(2.0, max(1.0, change.new))
             self._redraw()
 
+    def _draw(self):
+        """Compute what the sliders say, and paint it; nothing changes where it is refused."""
+        inputs = self._editing.inputs()
+        head = scaled_dot_product_self_attention(inputs.query, inputs.key, inputs.value)
+        gradients = head.backward(inputs.grad_output)
+        shown = quantities(head, gradients, inputs.grad_output)
+        picture = self._canvas.repaint(shown)
+        self.head, self.gradients, self._grad_output = head, gradients, inputs.grad_output
+        return shown, picture
+
     def _redraw(self):
         try:
-            inputs = self._editing.inputs()
-            head = scaled_dot_product_self_attention(inputs.query, inputs.key, inputs.value)
-            gradients = head.backward(inputs.grad_output)
-            shown = quantities(head, gradients, inputs.grad_output)
-            picture = self._canvas.repaint(shown)
-            self.head, self.gradients, self._grad_output = head, gradients, inputs.grad_output
-            self._outlets.show(picture, self.summary)
-            self._linked.follow(self._canvas.layout, shown)
+            shown, picture = self._draw()
+            # First of all: it is what the eye follows.
+            self._outlets.show(picture)
+            reading = self._linked.follow(self._canvas.layout, shown)
+            self._outlets.words.say(summary=self.summary, reading=reading, refusal="")
         except SelfAttentionError as refusal:
             self._outlets.refuse(refusal)
         except Exception as error:

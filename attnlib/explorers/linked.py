@@ -27,7 +27,8 @@ class LinkedReading:
         self._reader, self._words = reader, words
         self._matrices, self._numbers = matrices, numbers
         self._layout, self._shown = None, {}
-        reader.observe(lambda _change: self._read(), "chosen")
+        self._tabulates = False
+        reader.observe(self._chosen, "chosen")
         for name, matrix in matrices.items():
             matrix.observe(lambda change, name=name: self._focused(name, *change.new), "focused")
 
@@ -47,7 +48,7 @@ class LinkedReading:
         self._reader.chosen = [name, row, column]
 
     def follow(self, layout, shown):
-        """Show the tables, and read the chosen cell, of a head that has moved.
+        """Read the chosen cell of a head that has moved, and mark what it comes from.
 
         Parameters
         ----------
@@ -55,13 +56,28 @@ class LinkedReading:
             What stands in the picture.
         shown : dict of str to numpy.ndarray
             From `layout.quantities`.
+
+        Returns
+        -------
+        str
+            The reading, for `words`.
         """
         if layout is not self._layout:
             self._reader.follow(layout)
         self._layout, self._shown = layout, shown
         if self._reader.chosen[0] and not self._holds(*self._reader.chosen):
             self._reader.chosen = NONE
-        self._read()
+        return self._read()
+
+    def tabulate(self):
+        """Fill the tables, from now on with every move: nobody may want them until then."""
+        with self._lock:
+            self._tabulates = True
+            self._read()
+
+    def _chosen(self, _change):
+        with self._lock:
+            self._words.reading = self._read()
 
     def _focused(self, name, row, column):
         if self._holds(name, row, column):
@@ -74,25 +90,24 @@ class LinkedReading:
         return 0 <= row < rows and 0 <= column < columns
 
     def _read(self):
-        with self._lock:
-            self._read_locked()
+        chosen = name, row, column = self._reader.chosen
+        if not self._holds(*chosen):
+            return self._mark(None, (), [])
+        reading = readings.read(self._shown, name, row, column)
+        lines = [reading.equation]
+        if name in self._matrices:
+            step = self._matrices[name].entries[row][column].step
+            effect = readings.effect_of_step(self._shown, name, row, column, step)
+            lines = [f"{reading.equation}. {effect}"]
+        if not readings.is_gradient(name):
+            back = readings.read(self._shown, readings.gradient_of(name), row, column)
+            lines.append(back.equation)
+        return self._mark(chosen, reading.sources, lines)
 
-    def _read_locked(self):
-        name, row, column = self._reader.chosen
-        lines, sources = [], ()
-        if self._holds(name, row, column):
-            reading = readings.read(self._shown, name, row, column)
-            lines, sources = [reading.equation], reading.sources
-            if name in self._matrices:
-                step = self._matrices[name].entries[row][column].step
-                effect = readings.effect_of_step(self._shown, name, row, column, step)
-                lines = [f"{reading.equation}. {effect}"]
-            if not readings.is_gradient(name):
-                back = readings.read(self._shown, readings.gradient_of(name), row, column)
-                lines.append(back.equation)
-        self._words.reading = "\n".join(lines)
-        chosen = self._reader.chosen if sources or lines else None
-        self._numbers.value = tables.of_layout(self._layout, self._shown, chosen, sources)
+    def _mark(self, chosen, sources, lines):
         self._reader.sources = [list(source) for source in sources]
         for matrix_name, matrix in self._matrices.items():
             matrix.sources = [[t, f] for source, t, f in sources if source == matrix_name]
+        if self._tabulates:
+            self._numbers.value = tables.of_layout(self._layout, self._shown, chosen, sources)
+        return "\n".join(lines)

@@ -13,7 +13,13 @@ class Outlets:
     Parameters
     ----------
     frame : Layout
-        Any layout of the picture's size.
+        What stands in the picture.
+    picture : bytes
+        The first picture, as PNG.
+    summary : str
+        The first state in words.
+    plain : ipywidgets.Layout
+        Of every part that has no size of its own.
 
     Attributes
     ----------
@@ -26,33 +32,32 @@ class Outlets:
     words : Words
         The summary, the reading of the chosen cell, and a refusal while there is one.
     numbers : ipywidgets.HTML
-        Every quantity as tables; hidden at first.
+        Every quantity as tables; hidden and empty at first.
     """
 
-    def __init__(self, frame):
+    # Each part is made with all that it shows: a message more is a wait before the first picture.
+    def __init__(self, frame, picture, summary, plain):
         size = {"width": f"{frame.width}px", "height": f"{frame.height}px"}
-        picture = widgets.Image(format="png", layout=widgets.Layout(**size))
-        self.pictures = {"head": picture}
-        self.reader = Reader()
-        self.stage = widgets.Box([picture, self.reader]).add_class("attnlib-stage")
-        self.words = Words()
+        image = widgets.Image(value=picture, format="png", layout=widgets.Layout(**size))
+        self.pictures = {"head": image}
+        self.reader = Reader(frame, layout=plain)
+        self.stage = widgets.Box(
+            [image, self.reader], layout=plain, _dom_classes=("attnlib-stage",)
+        )
+        self.words = Words(summary=summary, layout=plain)
         self.numbers = widgets.HTML(layout=widgets.Layout(display="none"))
 
-    def show(self, picture, summary):
-        """Show an accepted setting.
+    def show(self, picture):
+        """Show the picture of an accepted setting.
 
         Parameters
         ----------
         picture : bytes
             PNG.
-        summary : str
-            The state in words.
         """
         self.pictures["head"].value = picture
         if self.words.refusal:
-            self.words.refusal = ""
             self.pictures["head"].remove_class(STALE)
-        self.words.summary = self.reader.description = summary
 
     def show_tables(self, shown):
         """Show the tables, or hide them."""

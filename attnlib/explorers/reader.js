@@ -5,6 +5,7 @@ function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "attnlib-reader";
   root.setAttribute("role", "group");
+  root.setAttribute("aria-label", "Cells to read");
   el.append(root);
   el.classList.add("attnlib-reader-layer");
   let cells = new Map();
@@ -71,26 +72,10 @@ function render({ model, el }) {
     }
   };
 
-  // The picture itself is an image widget, which can't carry a text alternative of its own.
-  const describe = () => {
-    root.setAttribute("aria-label", model.get("description"));
-    const picture = el.closest(".attnlib-stage")?.querySelector("img");
-    if (picture) picture.alt = model.get("description");
-  };
-
   model.on("change:grids", build);
   model.on("change:chosen change:sources", mark);
-  model.on("change:description", describe);
   build();
-  const waiting = setInterval(() => {
-    if (!el.isConnected) return;
-    describe();
-    clearInterval(waiting);
-  }, 50);
-  return () => {
-    clearInterval(waiting);
-    model.off(null, null, null);
-  };
+  return () => model.off(null, null, null);
 }
 
 export default { render };

@@ -12,25 +12,30 @@ NAMES = {"q": "query", "k": "key", "v": "value", "o": "output", "": "feature"}
 class Reader(anywidget.AnyWidget):
     """The cells of a picture, to be chosen by mouse or keyboard.
 
+    Parameters
+    ----------
+    frame : views.layout.Layout
+        What stands in the picture.
+
     Attributes
     ----------
     chosen : list
         Name of the quantity, row, column; an empty name for none.
     sources : list of list
         The cells that the chosen one comes from.
-    description : str
-        The picture in words.
     """
 
     _esm = HERE / "reader.js"
     grids = traitlets.List().tag(sync=True)
     chosen = traitlets.List(["", 0, 0]).tag(sync=True)
     sources = traitlets.List().tag(sync=True)
-    description = traitlets.Unicode().tag(sync=True)
 
-    def follow(self, layout):
-        """Lay the cells where a layout has them."""
-        self.grids = [_grid(place) for place in layout.places]
+    def __init__(self, frame, **traits):
+        super().__init__(grids=[_grid(place) for place in frame.places], **traits)
+
+    def follow(self, frame):
+        """Lay the cells where another picture has them."""
+        self.grids = [_grid(place) for place in frame.places]
 
 
 def _grid(place):
@@ -58,3 +63,9 @@ class Words(anywidget.AnyWidget):
     summary = traitlets.Unicode().tag(sync=True)
     reading = traitlets.Unicode().tag(sync=True)
     refusal = traitlets.Unicode().tag(sync=True)
+
+    def say(self, **words):
+        """Set any of the words, as one message."""
+        with self.hold_sync():
+            for name, text in words.items():
+                setattr(self, name, text)

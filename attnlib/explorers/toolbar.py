@@ -50,11 +50,15 @@ class Toolbar(anywidget.AnyWidget):
     can_undo = traitlets.Bool(False).tag(sync=True)
     can_redo = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, presets, preset, key_width, largest_width, act):
+    def __init__(self, presets, preset, key_width, largest_width, act, **traits):
         titles = [[examples.load(name).title, name] for name in presets]
         own = [[OWN, OWN]] if preset == OWN else []
         super().__init__(
-            presets=own + titles, preset=preset, key_width=key_width, largest_width=largest_width
+            presets=own + titles,
+            preset=preset,
+            key_width=key_width,
+            largest_width=largest_width,
+            **traits,
         )
         self.on_msg(lambda _widget, content, _buffers: act(content.get("do")))
 

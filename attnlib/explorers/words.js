@@ -17,6 +17,11 @@ function render({ model, el }) {
   root.append(...Object.values(parts), spoken);
   el.append(root);
   let timer;
+  // The picture itself is an image widget, which can't carry a text alternative of its own.
+  const describe = () => {
+    const picture = el.closest(".attnlib-panel")?.querySelector(".attnlib-stage img");
+    if (picture) picture.alt = model.get("summary");
+  };
   const show = () => {
     const refused = Boolean(model.get("refusal"));
     for (const [name, part] of Object.entries(parts)) {
@@ -26,6 +31,7 @@ function render({ model, el }) {
     }
     clearTimeout(timer);
     timer = setTimeout(() => {
+      describe();
       spoken.textContent = ["refusal", "reading", "summary"].map((name) => model.get(name)).join(" ");
     }, REST);
   };

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attnlib.views import numbers, style
-from attnlib.views.layout import SMALL
+from attnlib.views.place import SMALL
 from attnlib.views.style import DPI
 
 POINT = 72 / DPI

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import ImageFont
 
+from attnlib.core.inputs import read_only
 from attnlib.views import figures, numbers, style
 
 INK, PAPER, BAR, DIGITS = (
@@ -71,7 +72,7 @@ class CellPainter:
 
 
 class BarPainter:
-    """Paints each query's weights as a bar of segments, a key each.
+    """Paints each query's weights as a bar of segments, a key each; only bars that changed.
 
     Parameters
     ----------
@@ -83,12 +84,11 @@ class BarPainter:
 
     def __init__(self, layout, scale):
         self._layout, self._scale = layout, scale
-        rows = np.arange(round(layout.height * scale))[:, None]
-        columns = np.arange(round(layout.width * scale))[None, :]
-        self._hatched = (rows + columns) % round(7 * scale) < max(1, round(0.8 * scale))
+        self._hatched = _hatched(round(layout.height * scale), round(layout.width * scale), scale)
+        self._last = [None] * layout.tokens
 
     def paint(self, pixels, weights):
-        """Paint all bars anew.
+        """Bring the bars up to date.
 
         Parameters
         ----------
@@ -97,24 +97,34 @@ class BarPainter:
         weights : numpy.ndarray
             Shape [tokens (query), tokens (key)].
         """
-        for query, key, *where in self._layout.segments(weights):
-            x, y, width, height = where
+        bars = [[] for _ in weights]
+        for query, key, x, y, width, height in self._layout.segments(weights):
             edges = (x, y, x + width, y + height)
-            box = tuple(round(edge * self._scale) for edge in edges)
-            self._segment(pixels, box, hatched=key % 2)
-            if width >= figures.NAMED:
-                words = figures.segment_name(weights, query, key)
-                stamp(pixels, box, words, round(11 * self._scale), INK, paper=True)
+            words = figures.segment_name(weights, query, key) if width >= figures.NAMED else ""
+            bars[query].append((tuple(round(edge * self._scale) for edge in edges), words))
+        for query, bar in enumerate(bars):
+            if bar == self._last[query]:
+                continue
+            self._last[query] = bar
+            for key, (box, words) in enumerate(bar):
+                self._segment(pixels, box, hatched=key % 2)
+                if words:
+                    stamp(pixels, box, words, round(11 * self._scale), INK, paper=True)
 
     def _segment(self, pixels, box, hatched):
         left, top, right, bottom = box
         line = max(1, round(0.8 * self._scale))
         pixels[top:bottom, left : right + line] = INK
         inside = (slice(top + line, bottom - line), slice(left + line, right))
-        if hatched:
-            pixels[inside] = np.where(self._hatched[inside][..., None], INK, PAPER)
-        else:
-            pixels[inside] = BAR
+        pixels[inside] = self._hatched[inside] if hatched else BAR
+
+
+@lru_cache(maxsize=16)
+def _hatched(height, width, scale):
+    """A page of slanted lines, to be cut to any segment of a bar."""
+    rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
+    lines = (rows + columns) % round(7 * scale) < max(1, round(0.8 * scale))
+    return read_only(np.where(lines[..., None], INK, PAPER))
 
 
 def stamp(pixels, box, words, size, ink, paper=False):

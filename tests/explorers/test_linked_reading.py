@@ -108,8 +108,10 @@ class TestCells:
         explorer.controls["d_k"].value = 3
         assert len(explorer._outlets.reader.grids[0]["across"]) == 4
 
-    def test_the_picture_has_its_summary_as_text_alternative(self, explorer):
-        assert explorer._outlets.reader.description == explorer.summary
+    def test_the_summary_that_is_also_the_text_alternative_follows(self, explorer):
+        explorer.controls["Q"][0][1].value = 1.0
+        assert explorer._outlets.words.summary == explorer.summary
+        assert "q₀ reads" in explorer.summary
 
 
 class TestUndo:
