@@ -42,6 +42,7 @@ DIGITS = "#000000"
 SOFT_INK = "#555555"
 TINT = "#f6f2ec"
 RULE = "#8c8c8c"
+GRID = "#e3ded5"
 BAR = "#f3d9a4"
 MARK = "#b0005a"
 CHOSEN_MARK, SOURCE_MARK = f"3px solid {MARK}", f"3px dashed {MARK}"
@@ -56,6 +57,37 @@ ROLES = {
     "plain": Role("thin border", f"1px solid {RULE}", "solid"),
 }
 """role -> its borders; gradients and outputs are plain."""
+
+
+@dataclass(frozen=True)
+class Trail:
+    """How the arrows of one query are drawn beside those of others.
+
+    Attributes
+    ----------
+    cue : str
+        Line and marker in words, for the description.
+    line : str or tuple
+        The matplotlib line style.
+    marker : str
+        The matplotlib marker where the arrows end.
+    colour : str
+        Of both; it repeats what line and marker say.
+    """
+
+    cue: str
+    line: str | tuple
+    marker: str
+    colour: str
+
+
+TRAILS = (
+    Trail("solid line, filled circle", "solid", "o", "#0b5394"),
+    Trail("dashed line, square", (0, (5, 2)), "s", "#9c3d00"),
+    Trail("dotted line, triangle", (0, (1, 1.4)), "^", "#1f6b3a"),
+    Trail("dash-dotted line, diamond", (0, (6, 2, 1, 2)), "D", "#6a2c91"),
+)
+"""Four queries can be told apart in one picture."""
 
 SIGNED_MAP = "PuOr_r"
 PROBABILITY_MAP = "cividis"
