@@ -10,6 +10,7 @@ from attnlib.views.frame import POINT, draw_label, pixel_axes
 from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, terms
 from attnlib.views.plane import draw_plane
 from attnlib.views.showing import Picture
+from attnlib.views.stamps import INK, stamp
 
 TITLE = "Values mixed into outputs"
 SPOKES = "grey line: a value as an arrow"
@@ -205,6 +206,30 @@ def mixture_figure(head, item=0, features=None, queries=None):
     for x, y, words in accounts(scene):
         _write(axes, x, y, words, "left")
     return Picture(axes.figure, describe(scene, head.value_width))
+
+
+def stamp_words(pixels, scale, scene, names):
+    """Print onto pixels all that `mixture_figure` writes.
+
+    Parameters
+    ----------
+    pixels : numpy.ndarray
+        Shape [height, width, 3], bytes; changed in place.
+    scale : float
+        Device pixels for each pixel of the picture.
+    scene : Scene
+        What is shown.
+    names : list of Label
+        From `MixturePainter.show`.
+    """
+    size = round(labels.SIZE * scale)
+    for label in names:
+        box = tuple(round(edge * scale) for edge in label.box)
+        stamp(pixels, box, label.words, size, INK, paper=True)
+    for x, y, words in accounts(scene):
+        wide = labels.ADVANCE * labels.SIZE * len(words) + 4
+        box = (x - 2, y - LINE / 2, min(x - 2 + wide, SIZE.width), y + LINE / 2)
+        stamp(pixels, tuple(round(edge * scale) for edge in box), words, size, INK)
 
 
 def _account_top(position):

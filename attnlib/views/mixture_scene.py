@@ -106,6 +106,26 @@ def describe(scene, width):
     return " ".join([*parts, _hull_words(len(scene.corners))])
 
 
+def outputs_sentence(scene):
+    """Say where the outputs lie, in a sentence or two that can follow a slider.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is shown.
+
+    Returns
+    -------
+    str
+        Such as ``"o₀ = (1.028332, 2.915004). Every output lies on the segment ..."``
+    """
+    ends = [
+        f"{numbers.label('o', query)} = {_point(scene.steps[position, -1], scene)}"
+        for position, query in enumerate(scene.queries)
+    ]
+    return f"{'; '.join(ends)}. {_hull_words(len(scene.corners))}"
+
+
 def _hull_words(corners):
     if corners == 1:
         return "All values are one point, and so is every output."
