@@ -88,7 +88,7 @@ def ensemble_page(ensemble, measures=FORWARD + BACKWARD):
     columns = [f"÷ {name}" for name in DIVISORS]
     html = "".join(
         tables.matrix(
-            title, getattr(ensemble, measure).T, "plain", rows, columns, note=note, digits=4
+            title, getattr(ensemble, measure).T, "plain", rows, columns, digits=4, second=note
         )
         for measure, title, note in measures
     )

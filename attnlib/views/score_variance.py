@@ -27,8 +27,8 @@ def variance_page(kinds):
         "plain",
         [kind.name for kind in kinds],
         columns,
-        note=f"{kinds[0].pairs} pairs of each kind",
         digits=2,
+        second=f"{kinds[0].pairs} pairs of each kind",
     )
     parts = (
         f"{kind.name}: variance {kind.variance:.2f}, expected {kind.expected_variance:.0f}"

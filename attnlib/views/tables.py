@@ -33,7 +33,17 @@ SHAPED = {
 
 
 def matrix(
-    title, entries, role, rows, columns, note="", digits=6, marks=None, totals=None, total="sum"
+    title,
+    entries,
+    role,
+    rows,
+    columns,
+    note="",
+    digits=6,
+    marks=None,
+    totals=None,
+    total="sum",
+    second=None,
 ):
     """Show one matrix as a captioned table.
 
@@ -57,6 +67,8 @@ def matrix(
         One more number for each row, in a plain last column.
     total : str, default "sum"
         The header of that column.
+    second : str, optional
+        The caption's second line, in place of the border's cue: for a table of no role.
 
     Returns
     -------
@@ -79,7 +91,8 @@ def matrix(
     )
     small = f' <span style="color:{style.SOFT_INK}">{escape(note)}</span>' if note else ""
     # On a line of its own, so that tables of different roles that stand in a row stay level.
-    small += f'<div style="color:{style.SOFT_INK}">{style.ROLES[role].cue}</div>'
+    line = style.ROLES[role].cue if second is None else second
+    small += f'<div style="color:{style.SOFT_INK}">{escape(line)}</div>'
     return (
         f'<table style="{TABLE}"><caption style="{CAPTION}"><b>{escape(title)}</b>{small}</caption>'
         f'<thead><tr><td style="{HEADER}"></td>{heads}</tr></thead><tbody>{body}</tbody></table>'
