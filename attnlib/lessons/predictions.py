@@ -1,40 +1,29 @@
 """Questions to answer before looking, with right answers that the head itself computes.
 
 Each question also knows some wrong answers: what comes out when one step of the head is taken
-another way. `answer` tells the reader which of those theirs is, and what to look at again.
+another way. `answer` tells the reader which of those theirs is, and what to look at again. The
+questions themselves stand in `attnlib.lessons.questions`.
 """
 
-from dataclasses import dataclass, field
+import reprlib
+from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.core.head import scaled_dot_product_self_attention
-from attnlib.lessons import examples
+from attnlib.lessons.questions import matching, mixing, reaching, returning, scaling, separating
+from attnlib.lessons.questions.kinds import Choice
 
 TOLERANCE = 5e-3
 """Answers are judged to two decimals: the reader reckons by hand."""
 
+THEMES = (matching, mixing, scaling, separating, returning, reaching)
+QUESTIONS = {name: make for theme in THEMES for name, make in theme.QUESTIONS.items()}
+"""name -> the function that makes the question."""
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """One question and how to judge an answer.
+NAMES = tuple(QUESTIONS)
+"""Every question's name, in teaching order."""
 
-    Attributes
-    ----------
-    text : str
-        The question.
-    right : numpy.ndarray
-        The right answer.
-    reasoning : str
-        Why it is right.
-    misconceptions : dict of str to numpy.ndarray
-        What to look at again -> the wrong answer that shows it.
-    """
-
-    text: str
-    right: np.ndarray
-    reasoning: str
-    misconceptions: dict = field(default_factory=dict)
+UNANSWERED = "Not answered yet."
 
 
 @dataclass(frozen=True)
@@ -47,13 +36,42 @@ class Verdict:
         None while the question is not answered.
     message : str
         In words.
+    misconception : str or None
+        The name of the mistake, where it is recognized.
+    reasoning : str
+        Why the right answer is right; empty while there is no whole answer.
     """
 
     passed: bool | None
     message: str
+    misconception: str | None = None
+    reasoning: str = ""
 
     def __repr__(self):
         return self.message
+
+
+def question(name):
+    """Make the question of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    Choice or Numbers
+        The question with its right answer, computed afresh.
+
+    Raises
+    ------
+    ValueError
+        If there is no such question; the message lists those there are.
+    """
+    if name not in NAMES:
+        raise ValueError(f"there is no question {name!r}: choose one of {', '.join(NAMES)}")
+    return QUESTIONS[name]()
 
 
 def answer(name, value=None):
@@ -63,8 +81,8 @@ def answer(name, value=None):
     ----------
     name : str
         One of `NAMES`.
-    value : array_like, optional
-        The answer; None if there is none yet.
+    value : array_like or str, optional
+        The answer: numbers, or the letter (or the words) of an option; None if there is none yet.
 
     Returns
     -------
@@ -76,95 +94,85 @@ def answer(name, value=None):
     ValueError
         If there is no such question; the message lists those there are.
     """
-    if name not in QUESTIONS:
-        raise ValueError(f"there is no question {name!r}: choose one of {', '.join(NAMES)}")
-    question = QUESTIONS[name]()
+    asked = question(name)
     if value is None:
-        return Verdict(None, f"{question.text}\nNot answered yet.")
-    given = _as_numbers(value)
-    if given is None or given.shape != question.right.shape:
-        return Verdict(
-            False, f"Not yet: the answer is made of {_form(question.right)}; yours is {value!r}."
-        )
-    if np.allclose(given, question.right, rtol=0, atol=TOLERANCE):
-        return Verdict(True, f"Right. {question.reasoning}")
-    for hint, wrong in question.misconceptions.items():
-        if wrong.shape == given.shape and np.allclose(given, wrong, rtol=0, atol=TOLERANCE):
-            return Verdict(False, f"Not yet: {hint}")
-    wrong = int(np.sum(~np.isclose(given, question.right, rtol=0, atol=TOLERANCE)))
-    return Verdict(False, f"Not yet: {wrong} of {given.size} numbers differ. Look once more.")
+        return Verdict(None, f"{asked.listing}\n{UNANSWERED}")
+    judge = _judge_choice if isinstance(asked, Choice) else _judge_numbers
+    return judge(asked, value)
 
 
-def _as_numbers(value):
+def in_a_cell(name):
+    """Write the call that answers a question without a form, its answer left out."""
+    return f'predictions.answer("{name}", {question(name).blank})'
+
+
+def _judge_choice(asked, value):
+    if not (isinstance(value, str) or value is ...):
+        return _misfit(asked, value)
+    given = "..." if value is ... else " ".join(value.split()).lower()
+    if given in ("", "..."):
+        return Verdict(False, f"Not yet: nothing is chosen; the answer is {asked.form}.")
+    ways = zip(asked.options, asked.lettered.items(), strict=True)
+    for key, (letter, words) in ways:
+        if given in (letter, key, words.lower()):
+            return _right(asked) if key == asked.right else _named(asked, key)
+    return _misfit(asked, value)
+
+
+def _judge_numbers(asked, value):
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
+        given = np.array(_fitted(value, asked.right.shape))
+    except Exception:
+        # Whatever the reader's own object does when it is read, it is no answer.
+        return _misfit(asked, value)
+    missing = int(np.isnan(given).sum())
+    if missing:
+        noun = "number is" if missing == 1 else "numbers are"
+        return Verdict(False, f"Not yet: {missing} {noun} missing.")
+    same = np.isclose(given, asked.right, rtol=0, atol=TOLERANCE)
+    return _right(asked) if same.all() else _named(asked, given, int(np.sum(~same)))
 
 
-def _form(right):
-    if right.ndim == 2:
-        return f"{right.shape[0]} rows of {right.shape[1]} numbers"
-    return f"{right.size} numbers in a list"
+def _right(asked):
+    return Verdict(True, f"Right. {asked.reasoning}", reasoning=asked.reasoning)
 
 
-def _raw_scores():
-    example = examples.load("worked-example")
-    query, key = example.query[0], example.key[0]
-    return Question(
-        "Write all four entries of QKᵀ: a row for each query, a column for each key.",
-        example.head().raw_scores[0],
-        "Entry (i, j) is the dot product of query i with key j: multiply feature by feature, add.",
-        {
-            "that is Q times K as it stands: pair query rows with key rows, feature by feature.": (
-                query @ key
-            ),
-            "those are already divided by √2: the raw scores come first.": (
-                example.head().scaled_scores[0]
-            ),
-        },
-    )
+def _named(asked, given, wrong=1):
+    for known in asked.misconceptions:
+        if _same(given, known.answer):
+            message = f"Not yet ({known.name}): {known.hint}"
+            return Verdict(False, message, known.name, asked.reasoning)
+    differ = f"{wrong} of {asked.right.size} numbers differ" if asked.right.ndim else "it differs"
+    return Verdict(False, f"Not yet: {differ}. Look once more.", reasoning=asked.reasoning)
 
 
-def _favoured_keys():
-    weights = examples.load("worked-example").head().weights[0]
-    return Question(
-        "Which key does each query favour? Write one key number for each query.",
-        np.argmax(weights, axis=1).astype(float),
-        "Each query's largest score wins, and softmax keeps the order of the scores.",
-        {
-            "here those are each token's own key, and the keys with the smallest scores: only the "
-            "scores count, and a larger one means a better match.": (
-                np.argmin(weights, axis=1).astype(float)
-            ),
-        },
-    )
+def _same(given, known):
+    if isinstance(known, str):
+        return given == known
+    return np.allclose(given, known, rtol=0, atol=TOLERANCE)
 
 
-def _output_shape():
-    query = key = np.zeros((4, 7, 3))
-    head = scaled_dot_product_self_attention(query, key, np.zeros((4, 7, 5)))
-    return Question(
-        "Q and K have the shape [4, 7, 3] and V has [4, 7, 5]. What is the output's shape?",
-        np.array(head.output.shape, dtype=float),
-        "There is one output for each batch item and query, and it is as wide as a value.",
-        {
-            "that is the shape of the queries: an output is made of values.": (
-                np.array(head.query.shape, dtype=float)
-            ),
-            "that is the shape of the weights: they still have to mix the values.": (
-                np.array(head.weights.shape, dtype=float)
-            ),
-        },
-    )
+def _misfit(asked, value):
+    return Verdict(False, f"Not yet: the answer is {asked.form}; yours is {_shown(value)}.")
 
 
-QUESTIONS = {
-    "raw-scores": _raw_scores,
-    "favoured-keys": _favoured_keys,
-    "output-shape": _output_shape,
-}
-"""name -> the function that makes the question."""
+def _shown(value):
+    try:
+        return reprlib.repr(value)
+    except Exception:
+        return f"of type {type(value).__name__}"
 
-NAMES = tuple(QUESTIONS)
-"""Every question's name, in teaching order."""
+
+def _fitted(value, shape):
+    """Lay numbers out in a shape; what is left out becomes NaN, what is too much is an error."""
+    if value is None or value is ... or (isinstance(value, str) and not value.strip()):
+        return np.full(shape, np.nan)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not shape:
+        # A single number may come in brackets: [8].
+        return _fitted(*value, ()) if isinstance(value, (list, tuple)) else float(value)
+    if not isinstance(value, (list, tuple)) or len(value) > shape[0]:
+        raise ValueError(f"expected {shape[0]} entries")
+    parts = [*value, *[None] * (shape[0] - len(value))]
+    return [_fitted(part, shape[1:]) for part in parts]

@@ -1,0 +1,1 @@
+"""The questions asked before looking, a module for each theme; `predictions` judges the answers."""
