@@ -14,7 +14,7 @@ SHEET = (
     "padding:10px 16px;max-width:860px;box-sizing:border-box;font-size:14px;line-height:1.5"
 )
 TEXT = f"{tables.HEADER};text-align:left;color:{style.INK}"
-EQUATION = f"{TEXT};font-family:monospace;font-size:13px"
+EQUATION = f"{TEXT};font-family:monospace;font-size:12px"
 
 STEPS = (
     ("Q", "query", "one number of a query"),
@@ -108,6 +108,6 @@ def _row(position, words, role, cells):
     cue = "" if role == "plain" else f" ({style.ROLES[role].cue})"
     return (
         f'<tr><th scope="row" style="{TEXT}">{position}</th>'
-        f'<td style="{TEXT};max-width:230px">{escape(words + cue)}</td>'
+        f'<td style="{TEXT};max-width:210px">{escape(words + cue)}</td>'
         f'<td style="{EQUATION}">{lines}</td></tr>'
     )

@@ -123,9 +123,9 @@ def shapes(shapes, faults=None):
     faults = faults or {}
     rows = "".join(_shape_row(name, shapes.get(name), faults) for name in SHAPED)
     heads = "".join(
-        f'<th scope="col" style="{HEADER};text-align:{side}">{head}</th>'
+        f'<th scope="col" style="{HEADER};{ROW};text-align:{side}">{head}</th>'
         for head, side in zip(
-            ("axes", "batch", "tokens", "width or keys", ""), ("left", *["right"] * 4), strict=True
+            ("axes", "batch", "tokens", "width, keys", ""), ("left", *["right"] * 4), strict=True
         )
     )
     return (
@@ -146,7 +146,7 @@ def _shape_row(name, shape, faults):
     return (
         f'<tr><th scope="row" style="{words}">{escape(name.replace("_", " "))}</th>'
         f'<td style="{words}">{SHAPED[name]}</td>{cells}'
-        f'<td style="{words};min-width:170px;color:{style.INK}">{escape(note)}</td></tr>'
+        f'<td style="{words};min-width:156px;font-size:13px;color:{style.INK}">{escape(note)}</td></tr>'
     )
 
 
