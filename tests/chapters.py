@@ -23,6 +23,7 @@ FORERUNNERS = ("01_compute_one_head",)
 ALL = sorted(FOLDER.glob("*.ipynb"))
 NOTEBOOKS = [path for path in ALL if path.stem not in FORERUNNERS]
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]
+WHOLE = {path.stem for path in NOTEBOOKS} == set(COLLECTION)
 
 
 def load(path):

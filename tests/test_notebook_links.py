@@ -50,6 +50,7 @@ def test_every_link_leads_somewhere(path):
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
+@pytest.mark.skipif(not chapters.WHOLE, reason="chapters are still to come")
 def test_the_entrance_leads_to_every_chapter():
     entrance = chapters.FOLDER / f"{chapters.ENTRANCE}.ipynb"
     text = "\n\n".join(words for _, words in chapters.prose(chapters.load(entrance)))

@@ -19,6 +19,7 @@ OPENING = ["**You will**", "**You will learn**", "**You need**"]
 LONGEST_CELL, USUAL_CELL = 12, 3
 USUAL_SHARE = 0.9
 QUESTIONS = 20
+QUESTIONS = 20
 EXERCISE = "exercise"
 # What tells a reader who does not follow that the fault is theirs.
 SLIGHTING = re.compile(
@@ -235,10 +236,19 @@ def is_still(output):
 
 
 def usual_share(notebooks):
-    """Return the share of code cells that have at most three lines."""
+    """Return the share of code cells that have at most three lines besides their imports."""
     cells = [cell for notebook in notebooks for cell in chapters.code_cells(notebook)]
-    short = [len(source(cell).splitlines()) <= USUAL_CELL for cell in cells]
+    short = [lines_to_follow(cell) <= USUAL_CELL for cell in cells]
     return sum(short) / max(len(short), 1)
+
+
+def lines_to_follow(cell):
+    """Return how many lines of a cell do something, so that a reader must follow them."""
+    lines = source(cell).splitlines()
+    imports = [x for x in tree(cell).body if isinstance(x, ast.Import | ast.ImportFrom)]
+    return len([line for line in lines if line.strip()]) - sum(
+        node.end_lineno - node.lineno + 1 for node in imports
+    )
 
 
 @pytest.mark.parametrize("path", chapters.NOTEBOOKS, ids=lambda path: path.stem)
@@ -254,8 +264,13 @@ def test_every_chapter_has_the_skeleton(path):
 class TestTheCollection:
     notebooks = tuple(map(chapters.load, chapters.NOTEBOOKS))
 
-    def test_nine_code_cells_in_ten_have_three_lines_at_most(self):
+    def test_nine_code_cells_in_ten_have_three_lines_at_most_besides_imports(self):
         assert usual_share(self.notebooks) >= USUAL_SHARE
+
+    @pytest.mark.skipif(not chapters.WHOLE, reason="chapters are still to come")
+    def test_twenty_questions_or_more_are_asked(self):
+        cells = [cell for notebook in self.notebooks for cell in notebook["cells"]]
+        assert len({name for cell in cells for name in questions(cell)}) >= QUESTIONS
 
     def test_no_cell_of_one_notebook_has_the_id_of_another(self):
         ids = Counter(cell["id"] for notebook in self.notebooks for cell in notebook["cells"])
@@ -441,3 +456,7 @@ class TestPlantedMistakes:
         long = v4.new_notebook(cells=[code("long", "x = 1\n" * 4, said("1"))])
         assert usual_share([long]) == 0
         assert usual_share([sound()]) == 1
+
+    def test_imports_are_not_among_the_lines_to_follow(self):
+        typed = "import numpy as np\nfrom a import (\n    b,\n)\n\nx = np.array(b)\nx.sum()"
+        assert lines_to_follow(code("sum", typed, said("1"))) == 2
