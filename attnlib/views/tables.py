@@ -146,7 +146,8 @@ def _shape_row(name, shape, faults):
     return (
         f'<tr><th scope="row" style="{words}">{escape(name.replace("_", " "))}</th>'
         f'<td style="{words}">{SHAPED[name]}</td>{cells}'
-        f'<td style="{words};min-width:156px;font-size:13px;color:{style.INK}">{escape(note)}</td></tr>'
+        f'<td style="{words};min-width:156px;font-size:13px;color:{style.INK}">{escape(note)}</td>'
+        "</tr>"
     )
 
 
