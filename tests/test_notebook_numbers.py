@@ -6,9 +6,9 @@ digits or more (256) that are not the year of a paper. A percentage is held as t
 
 What holds them: `attnlib.lessons.evidence` and the notebook's own outputs, to the digits printed;
 a half may be rounded either way. A whole number is meant exactly, and may also be one that the
-notebook's code sets. A matrix or a list is held as one: its shape and each entry in its place, as
-an array, a part of one along its first axes, a row or a column. Lists in code marks are Python
-to be typed, and held only where they have a number of the kinds above.
+notebook's code sets, alone or in a list. A matrix or a list is held as one: its shape and each
+entry in its place, as an array, a part of one along its first axes, a row or a column. Lists in
+code marks are Python to be typed, and held only where they have a number of the kinds above.
 """
 
 import functools
@@ -84,10 +84,13 @@ def number_faults(notebook):
     scalars, arrays = given(notebook)
     typed = "\n".join(chapters.source(cell) for cell in chapters.code_cells(notebook))
     whole = np.array([number.value for _, _, number in numbers(typed) if not number.unit])
+    lists = [part for _, _, matrix in brackets(typed) for part in parts(matrix.values)]
     found = []
     for name, text in chapters.prose(notebook):
         displayed, rest = matrices(without_python_lists(text))
-        found += [f"{x.text} (cell {name})" for x in displayed if not x.is_in(arrays)]
+        for matrix in displayed:
+            known = arrays if matrix.units.any() else arrays + lists
+            found += [] if matrix.is_in(known) else [f"{matrix.text} (cell {name})"]
         for _, _, number in numbers(rest):
             known = scalars if number.unit else np.append(scalars, whole)
             if is_held(number) and not np.any(agree(known, number.value, number.unit)):
@@ -206,4 +209,7 @@ class TestPlantedMistakes:
 
     def test_a_whole_number_may_be_one_that_the_code_sets(self):
         assert number_faults(notebook("512 features", typed="ScaleExplorer(key_width=512)")) == []
+        assert number_faults(notebook("[7, 8]", typed="value[0, 1] = [7, 8]")) == []
+        assert len(number_faults(notebook("[8, 7]", typed="value[0, 1] = [7, 8]"))) == 1
         assert len(number_faults(notebook("0.512", typed="scale = 0.512"))) == 1
+        assert len(number_faults(notebook("[0.5, 7]", typed="value = [0.5, 7]"))) == 1
