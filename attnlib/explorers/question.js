@@ -2,6 +2,8 @@
 // answer is judged in the kernel; the right one is never here.
 
 const LETTERS = "abcdef";
+const PATIENCE = 8000; // milliseconds
+const SILENCE = "No answer from the kernel yet. If it was restarted, run this cell again.";
 
 const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -92,12 +94,16 @@ function render({ model, el }) {
     verdict,
     more
   );
+  let waiting;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     model.send({ commit: answer.read() });
+    clearTimeout(waiting);
+    waiting = setTimeout(() => (verdict.textContent = SILENCE), PATIENCE);
   });
   el.append(form);
   const show = () => {
+    clearTimeout(waiting);
     const passed = model.get("passed");
     form.dataset.verdict = model.get("commits") === 0 || passed === null ? "none" : String(passed);
     // Emptied first, so that the same words are read out again after another try.
@@ -111,7 +117,10 @@ function render({ model, el }) {
   // A second view, or one made after a reload, starts from what was committed.
   if (model.get("commits")) answer.write(model.get("given"));
   show();
-  return () => model.off("change:commits", show);
+  return () => {
+    clearTimeout(waiting);
+    model.off("change:commits", show);
+  };
 }
 
 export default { render };
