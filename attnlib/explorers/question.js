@@ -94,6 +94,10 @@ function render({ model, el }) {
     verdict,
     more
   );
+  // A notebook takes Enter away from the browser, which would commit, press and open with it.
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.stopPropagation();
+  });
   let waiting;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
