@@ -20,6 +20,9 @@ LEFT, TOP, ACROSS, DOWN = 55, 45, 400, 287
 LINE_HEIGHT = 15
 """Pixels: the picture, a panel, the first panel's corner, the way to the next, a label."""
 
+PAPER = f"display:inline-block;background:{style.PAPER};color:{style.INK};padding:8px 12px 0"
+"""Captions stand outside a table's own background, and would be lost on a dark page."""
+
 LINES = {
     "1": {"marker": "o", "linestyle": "solid", "markerfacecolor": style.INK},
     "√dₖ": {"marker": "s", "linestyle": "dashed", "markerfacecolor": style.PAPER},
@@ -92,7 +95,7 @@ def ensemble_page(ensemble, measures=FORWARD + BACKWARD):
         )
         for measure, title, note in measures
     )
-    return Page(html, _description(ensemble, measures))
+    return Page(f'<div style="{PAPER}">{html}</div>', _description(ensemble, measures))
 
 
 def draw_panel(axes, widths, measure, most=None):

@@ -1,6 +1,7 @@
 """The variance argument as a table: what is expected of random dot products, and what they do."""
 
 from attnlib.views import tables
+from attnlib.views.ensembles import PAPER
 from attnlib.views.showing import Page
 
 
@@ -34,4 +35,4 @@ def variance_page(kinds):
         f"{kind.name}: variance {kind.variance:.2f}, expected {kind.expected_variance:.0f}"
         for kind in kinds
     )
-    return Page(html, "; ".join(parts) + ".")
+    return Page(f'<div style="{PAPER}">{html}</div>', "; ".join(parts) + ".")

@@ -181,7 +181,7 @@ class TestWhatTheChapterSays:
         assert (np.diff(row(ensemble, "entropy", "dₖ")) > 0).all()
         assert ensemble.largest_entropy - row(ensemble, "entropy", "dₖ")[-1] < 0.01
 
-    def test_undivided_scores_leave_most_queries_little_gradient_and_a_few_nearly_all(
+    def test_undivided_scores_leave_half_of_the_queries_little_gradient_and_a_tenth_nearly_all(
         self, ensemble
     ):
         middle = ensemble.grad_query_middle[:, -1]

@@ -144,3 +144,8 @@ class TestTheTables:
         read = reading.Page(view.ensemble_page(ensemble).html)
         assert read.tags <= reading.TAGS
         assert read.attributes <= reading.ATTRIBUTES
+
+    def test_its_captions_stand_on_paper_on_a_dark_page_too(self, ensemble):
+        html = view.ensemble_page(ensemble).html
+        assert html.startswith('<div style="display:inline-block;background:#ffffff;color:#1a1a1a')
+        assert html.endswith("</table></div>")
