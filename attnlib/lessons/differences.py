@@ -18,7 +18,7 @@ REACH, POINTS = 1.5, 121
 """How many steps to each side L is sampled for a picture, and at how many places."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EntryDifference:
     """One entry moved to both sides, the head computed anew for each.
 
@@ -57,13 +57,19 @@ class EntryDifference:
     offsets: np.ndarray
     path: np.ndarray
 
+    def __repr__(self):
+        return (
+            f"EntryDifference({self.operand} {self.index}, step={self.step:g}, {self.precision}: "
+            f"slope {self.slope:.6f}, closed form {self.closed_form:.6f})"
+        )
+
     @property
     def error(self):
         """How far the slope lies from the closed form."""
         return abs(self.slope - self.closed_form)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepErrors:
     """The error of every entry's slope, step by step.
 
@@ -87,6 +93,12 @@ class StepErrors:
     value: np.ndarray
     truncation: np.ndarray
     rounding: np.ndarray
+
+    def __repr__(self):
+        return (
+            f"StepErrors({self.precision}, {len(self.steps)} steps: smallest error at "
+            f"{self.best_step:g})"
+        )
 
     @property
     def largest(self):

@@ -28,7 +28,7 @@ RULES = {
 """symbol -> the operation, and its derivative in one line."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Node:
     """One tensor of the tape.
 
@@ -52,6 +52,9 @@ class Node:
     value: np.ndarray
     gradient: np.ndarray
     closed_form: np.ndarray
+
+    def __repr__(self):
+        return f"Node({self.symbol}, shape={self.shape}, from {self.operation or 'input'})"
 
     @property
     def shape(self):
