@@ -3,6 +3,7 @@
 from attnlib.lessons.axes import softmax_over_queries
 from attnlib.views import numbers, style, tables
 from attnlib.views.showing import Page
+from attnlib.views.steps import features
 
 SHEET = (
     f"background:{style.PAPER};color:{style.INK};padding:8px 12px;max-width:860px;"
@@ -22,33 +23,40 @@ def axis_page(head):
     Returns
     -------
     Page
-        Two rows of tables; each query's weights are added up over the keys.
+        The values, then a row of tables for each way; a query's weights are added up over the
+        keys.
     """
     mistaken = softmax_over_queries(head)
     rows = [
         ("Over the keys", head.weights[0], head.output[0]),
         ("Over the queries, a mistake", mistaken[0], (mistaken @ head.value)[0]),
     ]
-    html = "".join(_row(head, *row) for row in rows)
+    html = _values(head.value[0]) + "".join(_row(*row) for row in rows)
     return Page(f'<div style="{SHEET}">{html}</div>', "\n".join(_words(*row) for row in rows))
 
 
-def _row(head, title, weights, output):
-    tokens, width = output.shape
-    keys = numbers.labels("k", tokens)
-    features = [f"feature {feature}" for feature in range(width)]
-    sums = {"totals": weights.sum(axis=1), "total": "sum over keys"}
+def _values(value):
+    rows = numbers.labels("v", len(value))
+    return tables.matrix("V", value, "value", rows, features(value), "the same for both")
+
+
+def _row(title, weights, output):
+    tokens = len(output)
     weighed = tables.matrix(
-        title, weights, "probability", numbers.labels("q", tokens), keys, "weights", **sums
+        title,
+        weights,
+        "probability",
+        numbers.labels("q", tokens),
+        numbers.labels("k", tokens),
+        "weights",
+        totals=weights.sum(axis=1),
+        total="sum over keys",
     )
+    rows = numbers.labels("o", tokens)
     mixed = tables.matrix(
-        "Output", output, "plain", numbers.labels("o", tokens), features, "from these weights"
+        "Output", output, "plain", rows, features(output), "V mixed by these weights"
     )
-    value = head.value[0]
-    values = tables.matrix(
-        "V", value, "value", numbers.labels("v", tokens), features, "the same for both"
-    )
-    return f'<div style="{LINE}">{weighed}{values}{mixed}</div>'
+    return f'<div style="{LINE}">{weighed}{mixed}</div>'
 
 
 def _words(title, weights, output):
