@@ -178,11 +178,41 @@ def forward_figure(head):
     Picture
         Four grids in a row, and their description.
     """
-    shown = {name: getattr(head, name)[0] for name in FORWARD}
     words = (
         f"Scores, scaled scores, weights and output. {sentences.reading_sentence(head.weights[0])}"
     )
-    return Picture(_draw_all(strip_layout(FORWARD, *_sizes(head)), shown), words)
+    return Picture(stages_figure(head, FORWARD).figure, words)
+
+
+def stages_figure(head, names):
+    """Draw a few of one head's inputs and stages in a row.
+
+    Parameters
+    ----------
+    head : SelfAttentionForward
+        The first batch item is shown.
+    names : sequence of str
+        ``"Q"``, ``"K"``, ``"V"``, ``"raw_scores"``, ``"scaled_scores"``, ``"weights"``,
+        ``"output"``, in the order in which they are to stand.
+
+    Returns
+    -------
+    Picture
+        The grids, and their numbers in words.
+
+    Raises
+    ------
+    ValueError
+        If there is no such quantity.
+    """
+    known = {"Q": head.query, "K": head.key, "V": head.value}
+    known |= {name: getattr(head, name) for name in FORWARD}
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise ValueError(f"no stage is called {wrong[0]!r}: choose from {', '.join(known)}")
+    shown = {name: known[name][0] for name in names}
+    layout = strip_layout(tuple(names), *_sizes(head))
+    return Picture(_draw_all(layout, shown), sentences.grid_sentence(layout, shown))
 
 
 def gradient_figure(head, gradients, grad_output):

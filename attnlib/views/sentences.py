@@ -55,6 +55,37 @@ def reading_sentence(weights):
     return "; ".join(parts) + "."
 
 
+def grid_sentence(layout, shown):
+    """Tell the numbers of a few grids, row by row.
+
+    Parameters
+    ----------
+    layout : Layout
+        The grids.
+    shown : dict of str to numpy.ndarray
+        Their numbers.
+
+    Returns
+    -------
+    str
+        Such as ``"Scores: q₀ [0.000000, 6.000000]; q₁ [6.000000, −4.000000]."``
+    """
+    return " ".join(_grid(place, shown[place.name]) for place in layout.places)
+
+
+def _grid(place, entries):
+    rows = [
+        f"{numbers.label(place.row_letter, position)} [{', '.join(map(_number, row[:SPOKEN]))}]"
+        for position, row in enumerate(entries[:SPOKEN])
+    ]
+    rest = " and more" if max(entries.shape) > SPOKEN else ""
+    return f"{place.title}: {'; '.join(rows)}{rest}."
+
+
+def _number(entry):
+    return numbers.signed(numbers.fixed(entry))
+
+
 def shape_sentence(shapes):
     """Say how many weights and outputs a head of these shapes has.
 
