@@ -97,8 +97,10 @@ class TestEveryQuestion:
         verdict = predictions.answer(name)
         assert verdict.passed is None
         assert verdict.reasoning == ""
-        assert repr(verdict).startswith(predictions.question(name).text)
-        assert repr(verdict).endswith("Not answered yet.")
+        assert repr(verdict).endswith("\nNot answered yet.")
+        lines = repr(verdict).splitlines()
+        assert " ".join(lines).startswith(predictions.question(name).text)
+        assert max(map(len, lines)) <= 88
 
     def test_the_right_answer_passes_with_the_reasoning(self, name):
         verdict = predictions.answer(name, right_answer(name))
@@ -195,8 +197,8 @@ class TestChoices:
             assert predictions.answer(name, value).passed
 
     def test_the_question_as_text_lists_its_options(self, name):
-        lines = repr(predictions.answer(name)).splitlines()[1:-1]
         lettered = predictions.question(name).lettered
+        lines = repr(predictions.answer(name)).splitlines()[-1 - len(lettered) : -1]
         assert lines == [f"  {letter}. {words}" for letter, words in lettered.items()]
 
     def test_nothing_chosen_is_not_yet_an_answer(self, name):

@@ -1,5 +1,6 @@
 """What a question is made of: its words, the right answer, and the wrong ones that have a name."""
 
+import textwrap
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,7 +59,7 @@ class Numbers:
     @property
     def listing(self):
         """The question as plain text."""
-        return self.text
+        return wrapped(self.text)
 
     @property
     def form(self):
@@ -110,7 +111,7 @@ class Choice:
     def listing(self):
         """The question and its options as plain text."""
         lines = [f"  {letter}. {words}" for letter, words in self.lettered.items()]
-        return "\n".join([self.text, *lines])
+        return "\n".join([wrapped(self.text), *lines])
 
     @property
     def form(self):
@@ -177,6 +178,11 @@ def only(**holds):
     if len(found) != 1:
         raise ValueError(f"exactly one option must hold, got {found}: rework the question")
     return found[0]
+
+
+def wrapped(text):
+    """Break a text into lines that a page shows without scrolling."""
+    return textwrap.fill(text, 88, break_long_words=False, break_on_hyphens=False)
 
 
 def listed(numbers, decimals=6):

@@ -9,7 +9,7 @@ from attnlib.lessons.questions.mixing import softmax
 from attnlib.lessons.widening import widen
 
 PROBE_SCALED = Words(
-    "Softmax of the scores [1, 0] gives the favoured key the weight {unscaled:.6f}. With d_k = 2 "
+    "Softmax of the scores [1, 0] gives the favoured key the weight {unscaled:.6f}. With dₖ = 2 "
     "both scores are first divided by √2. What is its weight then?",
     "The division brings the two scores closer to each other, so softmax chooses less sharply: "
     "the weight is {scaled:.6f}. The order stays, so the favoured key stays ahead.",
@@ -52,15 +52,15 @@ def probe_scaled():
 
 SCORE_SPREAD = Words(
     "All components of a query and a key are independent, with mean 0 and variance 1, and "
-    "d_k = {width}. What is the standard deviation of their raw score q·k?",
+    "dₖ = {width}. What is the standard deviation of their raw score q·k?",
     "Each of the {width} products has variance 1, and variances of independent terms add up, to "
-    "{variance:g}. Its root is the standard deviation, √d_k = {spread:g}: dividing by √d_k brings "
-    "it back to 1, whatever d_k is. All of that rests on the assumptions.",
+    "{variance:g}. Its root is the standard deviation, √dₖ = {spread:g}: dividing by √dₖ brings "
+    "it back to 1, whatever dₖ is. All of that rests on the assumptions.",
     {
         "variance instead of standard deviation": "that is the variance: the standard deviation "
         "is its root.",
         "the spread of a scaled score": "that is the spread of one product, or of the score after "
-        "its division by √d_k. The raw score is a sum of d_k products.",
+        "its division by √dₖ. The raw score is a sum of dₖ products.",
         "mean instead of spread": "that is the mean: positive and negative scores balance. How "
         "far from it do they lie?",
     },
@@ -131,16 +131,16 @@ def zeros_added():
 
 
 SCALE_DIVISOR = Words(
-    "Someone divides the scores by d_k in place of √d_k, on components that are independent with "
-    "mean 0 and variance 1. As d_k grows, what do the weights become, compared with √d_k?",
-    "The spread of a raw score grows like √d_k. Divided by d_k it shrinks like 1/√d_k, so the "
+    "Someone divides the scores by dₖ in place of √dₖ, on components that are independent with "
+    "mean 0 and variance 1. As dₖ grows, what do the weights become, compared with √dₖ?",
+    "The spread of a raw score grows like √dₖ. Divided by dₖ it shrinks like 1/√dₖ, so the "
     "scores of a query come ever closer to each other: over four keys, the mean favoured weight "
-    "falls from {first:.2f} at d_k = {widths[0]} to {last:.2f} at d_k = {widths[1]}. An even share "
+    "falls from {first:.2f} at dₖ = {widths[0]} to {last:.2f} at dₖ = {widths[1]}. An even share "
     "is 0.25.",
     {
         "sharper": (
             "a larger divisor that sharpens",
-            "d_k is larger than √d_k, so the scores come out smaller. What do small differences "
+            "dₖ is larger than √dₖ, so the scores come out smaller. What do small differences "
             "between scores make of the weights?",
         ),
         "same": (
