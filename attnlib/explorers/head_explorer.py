@@ -12,6 +12,7 @@ from attnlib.explorers import files, states
 from attnlib.explorers.canvas import HeadCanvas
 from attnlib.explorers.editing import Editing
 from attnlib.explorers.linked import LinkedReading
+from attnlib.explorers.messages import keep_apart_from_cells
 from attnlib.explorers.outlets import Outlets
 from attnlib.explorers.toolbar import OWN, Toolbar
 from attnlib.views import sentences
@@ -213,6 +214,12 @@ class HeadExplorer(widgets.VBox):
             getattr(self, word)()
 
     def _watch(self):
+        keep_apart_from_cells(
+            self._toolbar,
+            *self._matrices.values(),
+            self._editing.key_width,
+            self._outlets.reader,
+        )
         for matrix in self._matrices.values():
             matrix.observe(self._sharpen, "pixel_ratio")
         traitlets.link((self._toolbar, "key_width"), (self._editing.key_width, "value"))
