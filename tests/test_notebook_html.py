@@ -76,7 +76,9 @@ def output_faults(page):
         if "Traceback (most recent call last)" in output.get_text():
             found.append("a traceback")
         for table in output.select("table"):
-            if not any(BORDER.search(tag.get("style", "")) for tag in [table, *table.select("td")]):
+            if not any(
+                BORDER.search(tag.get("style", "")) for tag in [table, *table.select("[style]")]
+            ):
                 found.append(f"a table without borders: {table.get_text(' ', strip=True)[:40]}")
     return found
 
