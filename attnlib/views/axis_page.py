@@ -53,9 +53,7 @@ def _row(title, weights, output):
         total="sum over keys",
     )
     rows = numbers.labels("o", tokens)
-    mixed = tables.matrix(
-        "Output", output, "plain", rows, features(output), "V mixed by these weights"
-    )
+    mixed = tables.matrix("Output", output, "plain", rows, features(output), "O = A V")
     return f'<div style="{LINE}">{weighed}{mixed}</div>'
 
 

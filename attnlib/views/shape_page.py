@@ -8,6 +8,7 @@ from attnlib.views.showing import Page
 
 TEXT = f"{tables.HEADER};text-align:left;vertical-align:top;color:{style.INK};font-size:13px"
 RULED = f"border-top:1px solid {style.RULE}"
+EVIDENCE = "font-family:monospace;font-size:12px"
 KIND = f"{TEXT};{RULED};white-space:nowrap;font-weight:bold"
 SHEET = (
     f"background:{style.PAPER};color:{style.INK};padding:8px 12px;max-width:860px;"
@@ -64,7 +65,7 @@ def refusal_page():
     said = {kind: refusals.provoke(kind) for kind in refusals.KINDS}
     rows = "".join(
         f'<tr><th scope="row" style="{KIND}">{escape(kind)}</th>'
-        f'<td style="{TEXT};{RULED};font-family:monospace">{_lines(refusal.evidence_text)}</td>'
+        f'<td style="{TEXT};{RULED};{EVIDENCE}">{_lines(refusal.evidence_text)}</td>'
         f'<td style="{TEXT};{RULED}">{escape(str(refusal))}</td></tr>'
         for kind, refusal in said.items()
     )

@@ -137,7 +137,8 @@ def shapes(shapes, faults=None):
 def _shape_row(name, shape, faults):
     marks = {axis: words for (array, axis), words in faults.items() if array == name}
     cells = "".join(
-        f'<td style="{CELL};{ROW};border:{style.ROLES["plain"].css};color:{style.INK}'
+        f'<td style="{CELL};{ROW};border:{style.ROLES["plain"].css};background:{style.PAPER};'
+        f"color:{style.INK}"
         f'{_outline(style.CHOSEN_MARK if axis in marks else "")}">{length}</td>'
         for axis, length in enumerate(shape or ["\N{EN DASH}"] * 3)
     )

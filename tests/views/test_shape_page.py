@@ -83,6 +83,21 @@ def test_pages_are_made_of_what_untrusted_notebooks_keep(page):
     assert repr(page) == page.description
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        shape_page(head((4, 7, 3), (4, 7, 5))),
+        refusal_page(),
+        cases_page([{"query": (1, 2, 3)}]),
+    ],
+)
+def test_every_cell_brings_its_own_paper_and_ink(page):
+    for table in Page(page.html).tables:
+        for cell in (cell for row in table.styles for cell in row):
+            assert f"background:{style.PAPER}" in cell
+            assert "color:#" in cell.replace("background", "")
+
+
 def test_cases_stand_a_row_each_under_the_names_of_their_arrays():
     cases = [{"query": (1, 2, 3), "output": (1, 2, 4)}, {"query": (0, 2, 3), "output": (0, 2, 4)}]
     page = cases_page(cases)
