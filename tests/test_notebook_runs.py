@@ -74,7 +74,8 @@ def squares(picture):
 
 @pytest.mark.parametrize("path", chapters.NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_fresh_run_gives_the_notebook_as_it_is_saved(path):
-    assert differences(chapters.load(path), json.loads(form.run(path))) == []
+    found = differences(chapters.load(path), json.loads(form.run(path)))
+    assert not found, "\n".join(found)
 
 
 def drawn(raised=0.0, **hinting):

@@ -254,12 +254,14 @@ def lines_to_follow(cell):
 
 @pytest.mark.parametrize("path", chapters.NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_of_a_notebook_keeps_the_rules(path):
-    assert cell_faults(chapters.load(path), path.stem) == []
+    found = cell_faults(chapters.load(path), path.stem)
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("path", chapters.CHAPTERS, ids=lambda path: path.stem)
 def test_every_chapter_has_the_skeleton(path):
-    assert frame_faults(chapters.load(path), path.stem) == []
+    found = frame_faults(chapters.load(path), path.stem)
+    assert not found, "\n".join(found)
 
 
 class TestTheCollection:
