@@ -3,8 +3,8 @@
 import threading
 from contextlib import contextmanager
 
-import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from attnlib.explorers import states
 from attnlib.explorers.changes import Changes
@@ -16,7 +16,7 @@ SEEDS = {"Q": 1, "K": 2}
 """Of the random features that a wider d_k may bring."""
 
 
-class Editing:
+class Editing(traitlets.HasTraits):
     """Sliders for Q, K, V and d_k, and the changes made with them.
 
     Parameters
@@ -32,8 +32,8 @@ class Editing:
     ----------
     matrices : dict of str to MatrixControl
         By ``"Q"``, ``"K"`` and ``"V"``.
-    key_width : ipywidgets.IntSlider
-        d_k.
+    key_width : int
+        d_k; can be set and observed.
     new_features : str
         What a wider d_k brings: one of `widening.NEW_FEATURES`.
     changes : Changes
@@ -44,7 +44,10 @@ class Editing:
         Held while anything changes: callbacks may run beside cells, in another thread.
     """
 
+    key_width = traitlets.Int(1, min=1, max=states.LARGEST_WIDTH)
+
     def __init__(self, start, redraw, plain):
+        super().__init__(key_width=start.query.shape[2])
         self.start, self._redraw = start, redraw
         self.lock = threading.RLock()
         self.new_features = NEW_FEATURES[0]
@@ -55,12 +58,9 @@ class Editing:
             name: MatrixControl(name, getattr(start, operand)[0].tolist(), layout=plain)
             for name, operand in OPERANDS.items()
         }
-        self.key_width = widgets.IntSlider(
-            value=start.query.shape[2], min=1, max=states.LARGEST_WIDTH, layout=plain
-        )
         for matrix in self.matrices.values():
             matrix.observe(self._moved, "values")
-        self.key_width.observe(self._width_moved, "value")
+        self.observe(self._width_moved, "key_width")
 
     def inputs(self):
         """What the sliders say now.
@@ -90,7 +90,7 @@ class Editing:
             self._grad_output = inputs.grad_output
             for name, operand in OPERANDS.items():
                 self.matrices[name].values = getattr(inputs, operand)[0].tolist()
-            self.key_width.value = inputs.query.shape[2]
+            self.key_width = inputs.query.shape[2]
 
     def undo(self):
         """Go one change back."""

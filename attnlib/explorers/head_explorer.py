@@ -1,6 +1,7 @@
 """The whole head under the hand: every entry of Q, K, V and d_k a slider, every stage in view."""
 
 import logging
+from functools import cached_property
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -78,12 +79,11 @@ class HeadExplorer(widgets.VBox):
         self._canvas = HeadCanvas(names=self.GRIDS)
         shown, picture = self._draw()
         self._outlets = Outlets(self._canvas.layout, picture, self.summary, plain)
-        self.pictures = self._outlets.pictures
+        self.pictures, self._numbers = self._outlets.pictures, None
         self._linked = LinkedReading(
             self._outlets.reader,
             self._outlets.words,
             self._matrices,
-            self._outlets.numbers,
             self._editing.lock,
         )
         self._linked.follow(self._canvas.layout, shown)
@@ -92,8 +92,7 @@ class HeadExplorer(widgets.VBox):
 
     def _parts(self):
         sliders = (self._matrices[name] for name in self.SLIDERS)
-        outlets = self._outlets
-        return [self._toolbar, *sliders, outlets.stage, outlets.words, outlets.numbers]
+        return [self._toolbar, *sliders, self._outlets.stage, self._outlets.words]
 
     def __repr__(self):
         _, tokens, key_width = self.head.query.shape
@@ -106,13 +105,25 @@ class HeadExplorer(widgets.VBox):
     def controls(self):
         """Every slider, by the name of what it moves."""
         entries = {name: self._matrices[name].entries for name in self.SLIDERS}
-        return {**entries, "d_k": self._editing.key_width}
+        return {**entries, "d_k": self._key_width}
+
+    @cached_property
+    def _key_width(self):
+        """A slider for d_k, to hold in Python; the panel has one of its own, which has a name."""
+        slider = widgets.IntSlider(self._editing.key_width, min=1, max=states.LARGEST_WIDTH)
+        traitlets.link((self._editing, "key_width"), (slider, "value"))
+        keep_apart_from_cells(slider)
+        return slider
 
     @property
     def numbers(self):
-        """Every quantity as tables, in an `ipywidgets.HTML` that follows from now on."""
-        self._linked.tabulate()
-        return self._outlets.numbers
+        """Every quantity as tables: an `ipywidgets.HTML`, hidden below the panel until opened."""
+        with self._editing.lock:
+            if self._numbers is None:
+                self._numbers = widgets.HTML(layout=widgets.Layout(display="none"))
+                self._linked.tabulate(self._numbers)
+                self.children = (*self.children, self._numbers)
+        return self._numbers
 
     @property
     def summary(self):
@@ -214,22 +225,16 @@ class HeadExplorer(widgets.VBox):
             getattr(self, word)()
 
     def _watch(self):
-        keep_apart_from_cells(
-            self._toolbar,
-            *self._matrices.values(),
-            self._editing.key_width,
-            self._outlets.reader,
-        )
+        keep_apart_from_cells(self._toolbar, *self._matrices.values(), self._outlets.reader)
         for matrix in self._matrices.values():
             matrix.observe(self._sharpen, "pixel_ratio")
-        traitlets.link((self._toolbar, "key_width"), (self._editing.key_width, "value"))
+        traitlets.link((self._toolbar, "key_width"), (self._editing, "key_width"))
         self._toolbar.observe(self._preset_chosen, "preset")
         self._toolbar.observe(self._filling_chosen, "new_features")
         self._toolbar.observe(self._tables_asked, "tables")
 
     def _tables_asked(self, change):
-        self._linked.tabulate()
-        self._outlets.show_tables(change.new)
+        self.numbers.layout.display = "" if change.new else "none"
 
     def _preset_chosen(self, change):
         if change.new != OWN:

@@ -16,18 +16,15 @@ class LinkedReading:
         Where the equations stand.
     matrices : dict of str to MatrixControl
         The sliders; focusing one reads its entry.
-    numbers : ipywidgets.HTML
-        Every quantity as tables.
     lock : threading.RLock
         Held while a cell is read: the browser's choice may come in beside a slider's move.
     """
 
-    def __init__(self, reader, words, matrices, numbers, lock):
+    def __init__(self, reader, words, matrices, lock):
         self._lock = lock
         self._reader, self._words = reader, words
-        self._matrices, self._numbers = matrices, numbers
+        self._matrices, self._tables = matrices, None
         self._layout, self._shown = None, {}
-        self._tabulates = False
         reader.observe(self._chosen, "chosen")
         for name, matrix in matrices.items():
             matrix.observe(lambda change, name=name: self._focused(name, *change.new), "focused")
@@ -69,10 +66,16 @@ class LinkedReading:
             self._reader.chosen = NONE
         return self._read()
 
-    def tabulate(self):
-        """Fill the tables, from now on with every move: nobody may want them until then."""
+    def tabulate(self, tables):
+        """Fill tables from now on, with every move: until then nobody wants them.
+
+        Parameters
+        ----------
+        tables : ipywidgets.HTML
+            For every quantity.
+        """
         with self._lock:
-            self._tabulates = True
+            self._tables = tables
             self._read()
 
     def _chosen(self, _change):
@@ -108,6 +111,6 @@ class LinkedReading:
         self._reader.sources = [list(source) for source in sources]
         for matrix_name, matrix in self._matrices.items():
             matrix.sources = [[t, f] for source, t, f in sources if source == matrix_name]
-        if self._tabulates:
-            self._numbers.value = tables.of_layout(self._layout, self._shown, chosen, sources)
+        if self._tables:
+            self._tables.value = tables.of_layout(self._layout, self._shown, chosen, sources)
         return "\n".join(lines)

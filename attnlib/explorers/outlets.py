@@ -1,4 +1,4 @@
-"""Where an explorer shows its state: the picture, its readable cells, the words, the tables."""
+"""Where an explorer shows its state: the picture, its readable cells, the words."""
 
 import ipywidgets as widgets
 
@@ -31,21 +31,18 @@ class Outlets:
         Picture and reader, one over the other.
     words : Words
         The summary, the reading of the chosen cell, and a refusal while there is one.
-    numbers : ipywidgets.HTML
-        Every quantity as tables; hidden and empty at first.
     """
 
     # Each part is made with all that it shows: a message more is a wait before the first picture.
     def __init__(self, frame, picture, summary, plain):
-        size = {"width": f"{frame.width}px", "height": f"{frame.height}px"}
-        image = widgets.Image(value=picture, format="png", layout=widgets.Layout(**size))
+        size = {"width": str(frame.width), "height": str(frame.height)}
+        image = widgets.Image(value=picture, format="png", layout=plain, **size)
         self.pictures = {"head": image}
         self.reader = Reader(frame, layout=plain)
         self.stage = widgets.Box(
             [image, self.reader], layout=plain, _dom_classes=("attnlib-stage",)
         )
         self.words = Words(summary=summary, layout=plain)
-        self.numbers = widgets.HTML(layout=widgets.Layout(display="none"))
 
     def show(self, picture):
         """Show the picture of an accepted setting.
@@ -58,10 +55,6 @@ class Outlets:
         self.pictures["head"].value = picture
         if self.words.refusal:
             self.pictures["head"].remove_class(STALE)
-
-    def show_tables(self, shown):
-        """Show the tables, or hide them."""
-        self.numbers.layout.display = "" if shown else "none"
 
     def refuse(self, error):
         """Say why a setting can't be drawn, and mark the last picture as not belonging to it."""
