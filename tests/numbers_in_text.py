@@ -95,7 +95,8 @@ class Matrix:
 
 def agree(exact, printed, unit):
     """Whether numbers, rounded up or down at a half, are what is printed."""
-    slack = 0.5 * unit + 1e-9 * np.maximum(np.abs(printed), unit)
+    # A half is not a half to the last bit, nor is a sum of fractions that makes a whole.
+    slack = 0.5 * unit * (1 + 1e-6) + 1e-13 * np.abs(printed)
     return np.abs(exact - printed) <= slack
 
 

@@ -190,6 +190,7 @@ class TestPlantedMistakes:
             (output("text/plain", "0.123457"), "0.1235", "0.1234"),
             (output("text/plain", "0.125"), "0.12 or 0.125", "0.126"),
             (output("text/plain", "2.345"), "2.34 or 2.35", "2.36"),
+            (output("text/plain", "709.782713"), "709.782713", "709.782714"),
             (output("text/plain", "12.3 %"), "12.3 %, or 0.123", "12.4 %"),
             (output("text/plain", "12345"), "12,345", "12,346"),
             (output("text/plain", "4.56e-07"), "4.56×10⁻⁷", "4.57×10⁻⁷"),
