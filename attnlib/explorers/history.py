@@ -59,7 +59,7 @@ class HistoryExplorer(widgets.VBox):
         self.controls = _controls(self.history.tokens, steps, seed)
         size = widgets.Layout(width=f"{WIDTH}px", height=f"{HEIGHT}px")
         self.pictures = {"alignments": widgets.Image(format="png", layout=size)}
-        self._words = StyledWords()
+        self._words = StyledWords(layout=widgets.Layout(width=f"{WIDTH}px"))
         self.numbers = widgets.HTML(layout=widgets.Layout(display="none"))
         stage = widgets.Box([self.pictures["alignments"]])
         self._tables = widgets.ToggleButton(description="Tables")
@@ -174,7 +174,7 @@ def _controls(words, steps, seed):
             description=f"Sentence, 1 to {MOST} words",
             placeholder="type a sentence",
             style=style,
-            layout=widgets.Layout(width="470px"),
+            layout=widgets.Layout(width="455px"),
         ),
         "steps": widgets.BoundedIntText(
             steps, min=1, max=MOST, description="Decoder steps", style=style, layout=count

@@ -48,7 +48,7 @@ def costs(lengths=LENGTHS):
     Returns
     -------
     list of Cost
-        Three for each length, in the order of the history.
+        Model by model in the order of the history, and for each by length.
     """
     rows = []
     for tokens in lengths:
@@ -59,10 +59,10 @@ def costs(lengths=LENGTHS):
             (history.bridge, history.bridge.annotations.size),
             (history.transformer, head.key.size + head.value.size),
         )
-        rows += [
-            Cost(tokens, run.name, len(run.pairs), run.sequential_steps, size) for run, size in kept
-        ]
-    return rows
+        rows.append(
+            [Cost(tokens, run.name, len(run.pairs), run.sequential_steps, n) for run, n in kept]
+        )
+    return [cost for model in zip(*rows, strict=True) for cost in model]
 
 
 def traces(tokens, seeds=50):

@@ -122,15 +122,19 @@ def cost_table(costs):
     Returns
     -------
     Page
-        A row for each length and model.
+        A row for each model and length.
     """
-    columns = ("words", "model", "pairs scored", "steps in a row", "numbers kept")
-    heads = "".join(f'<th scope="col" style="{tables.HEADER}">{name}</th>' for name in columns)
+    columns = ("model", "words", "pairs scored", "steps in a row", "numbers kept")
+    heads = "".join(
+        f'<th scope="col" style="{tables.HEADER};text-align:{"right" if position else "left"}">'
+        f"{name}</th>"
+        for position, name in enumerate(columns)
+    )
     rows, before = [], None
     for cost in costs:
-        line = style.INK if cost.tokens != before else style.RULE
-        before = cost.tokens
-        cells = (cost.tokens, cost.name, cost.pairs, cost.waiting, cost.kept)
+        line, before = style.INK if cost.name != before else style.RULE, cost.name
+        name = cost.name.replace("-", " ")
+        cells = (name, cost.tokens, cost.pairs, cost.waiting, cost.kept)
         rows.append("<tr>" + "".join(_cell(cell, line) for cell in cells) + "</tr>")
     caption = (
         "<b>What each model does and keeps</b>"
@@ -154,9 +158,10 @@ def _cell(content, line):
 
 
 def _cost_sentence(cost):
+    name = cost.name.replace("-", " ")
     return (
-        f"{cost.tokens} words, {cost.name}: {cost.pairs} pairs scored, steps in a row: "
-        f"{cost.waiting}, {cost.kept} numbers kept."
+        f"{name}, {cost.tokens} words: {cost.pairs} pairs scored, steps in a row: {cost.waiting}, "
+        f"{cost.kept} numbers kept."
     )
 
 

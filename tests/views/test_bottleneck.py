@@ -77,6 +77,8 @@ def test_the_table_has_a_row_for_each_length_and_model():
     counted = costs((2, 5))
     page = cost_table(counted)
     table = Page(page.html).table("What each model does and keeps")
-    assert table.columns == ["words", "model", "pairs scored", "steps in a row", "numbers kept"]
-    assert table.texts == [[str(entry) for entry in cost] for cost in counted]
-    assert "5 words, additive-encoder-decoder-alignment: 25 pairs scored" in page.description
+    assert table.columns == ["model", "words", "pairs scored", "steps in a row", "numbers kept"]
+    told = [[name.replace("-", " "), *map(str, (tokens, *rest))] for tokens, name, *rest in counted]
+    assert table.texts == told
+    assert len({row[0] for row in told}) == 3
+    assert "additive encoder decoder alignment, 5 words: 25 pairs scored" in page.description
