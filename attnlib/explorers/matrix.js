@@ -2,6 +2,7 @@
 // keyboard, touch and screen reader work as they do everywhere else.
 
 const PAGE_STEPS = 10;
+const ROOM = { folded: 6, unfolded: 8 }; // characters
 const UNFOLDED = 2; // rows and columns that fit without folding to one row at a time
 
 const element = (tag, properties = {}, ...children) => {
@@ -18,8 +19,16 @@ const control = (tag, name, properties = {}) => {
   return made;
 };
 
+// As many digits as the field has room for: a number that is cut would be read as another one.
 // Python's infinities and NaN travel as text: JSON has no word for them.
-const shown = (value) => (typeof value === "number" ? String(+value.toPrecision(7)) : "");
+const shown = (value, room) => {
+  if (typeof value !== "number") return "";
+  for (let digits = 7; digits > 1; digits--) {
+    const text = String(+value.toPrecision(digits));
+    if (text.length <= room) return text;
+  }
+  return String(+value.toPrecision(1));
+};
 
 function render({ model, el }) {
   const root = element("div", { className: `attnlib-matrix attnlib-${model.get("role")}` });
@@ -27,6 +36,7 @@ function render({ model, el }) {
   el.append(root);
   let inputs = [];
   let row = 0;
+  let room = ROOM.unfolded;
 
   const send = (t, f, value) => {
     const values = model.get("values").map((line) => [...line]);
@@ -41,6 +51,8 @@ function render({ model, el }) {
     const number = control("input", `${name}, typed`, { type: "number", step: "any" });
     const range = control("input", name, { type: "range" });
     const typed = () => {
+      // What stands there may be rounded: sent back untouched it would lose digits.
+      if (number.value === shown(model.get("values")[t][f], room)) return;
       if (Number.isFinite(number.valueAsNumber)) send(t, f, number.valueAsNumber);
       else update();
     };
@@ -120,6 +132,7 @@ function render({ model, el }) {
     const [rows, columns] = [model.get("values").length, model.get("values")[0].length];
     const fold = model.get("folds") && (rows > UNFOLDED || columns > UNFOLDED);
     row = Math.min(row, rows - 1);
+    room = fold ? ROOM.folded : ROOM.unfolded;
     inputs = [];
     const head = element(
       "div",
@@ -141,7 +154,9 @@ function render({ model, el }) {
       range.max = model.get("maxima")[t][f];
       range.step = model.get("steps")[t][f];
       if (typeof value === "number" && range.valueAsNumber !== value) range.value = value;
-      if (number.value !== shown(value)) number.value = shown(value);
+      const text = shown(value, room);
+      if (number.value !== text) number.value = text;
+      number.title = String(value);
     }
   };
 
