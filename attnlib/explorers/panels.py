@@ -1,8 +1,9 @@
 """The explorers of single chapters: the same head and the same parts, fewer of them in view."""
 
+from attnlib.explorers.arrows import ArrowPicture
 from attnlib.explorers.head_explorer import HeadExplorer
-from attnlib.explorers.mixture import MixturePicture
-from attnlib.views.mixture_scene import Scene, outputs_sentence
+from attnlib.views import match, mixture, sentences
+from attnlib.views.mixture_scene import outputs_sentence
 
 
 class _Chapter(HeadExplorer):
@@ -11,11 +12,36 @@ class _Chapter(HeadExplorer):
     ARRANGEMENT = "attnlib-above"
 
 
-class ScoreExplorer(_Chapter):
-    """Queries and keys under the hand, and nothing but their scores in view."""
+class _WithArrows(_Chapter):
+    """Below the quantities, a picture of arrows that follows the sliders."""
+
+    ARROWS = None
+    """The picture's name, and the view that draws it."""
+
+    def _parts(self):
+        name, view = self.ARROWS
+        self._arrows = ArrowPicture(view, self.head)
+        self.pictures[name] = self._arrows.image
+        parts = super()._parts()
+        below = parts.index(self._outlets.stage) + 1
+        return [*parts[:below], self._arrows.image, *parts[below:]]
+
+    def _redraw(self):
+        super()._redraw()
+        self._arrows.follow(self.head, self._canvas.scale, bool(self._outlets.words.refusal))
+
+
+class ScoreExplorer(_WithArrows):
+    """Queries and keys under the hand, and nothing but their scores in view, and as arrows."""
 
     SLIDERS = ("Q", "K")
     GRIDS = ("raw_scores",)
+    ARROWS = ("match", match)
+
+    @property
+    def summary(self):
+        """Which key each query favours, in a sentence."""
+        return sentences.favourite_sentence(self.head.raw_scores[0])
 
 
 class ScaleExplorer(_Chapter):
@@ -25,26 +51,16 @@ class ScaleExplorer(_Chapter):
     GRIDS = ("raw_scores", "scaled_scores", "weights")
 
 
-class MixtureExplorer(_Chapter):
+class MixtureExplorer(_WithArrows):
     """Weights mix values: all inputs under the hand, weights, outputs and their arrows in view."""
 
     GRIDS = ("weights", "V", "output")
+    ARROWS = ("mixture", mixture)
 
     @property
     def summary(self):
         """The state of the head in a few sentences."""
-        return f"{super().summary} {outputs_sentence(Scene.of(self.head))}"
-
-    def _parts(self):
-        self._mixture = MixturePicture(self.head)
-        self.pictures["mixture"] = self._mixture.image
-        parts = super()._parts()
-        below = parts.index(self._outlets.stage) + 1
-        return [*parts[:below], self._mixture.image, *parts[below:]]
-
-    def _redraw(self):
-        super()._redraw()
-        self._mixture.follow(self.head, self._canvas.scale, bool(self._outlets.words.refusal))
+        return f"{super().summary} {outputs_sentence(mixture.Scene.of(self.head))}"
 
 
 class GradientExplorer(_Chapter):

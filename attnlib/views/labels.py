@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnlib.views import style
+from attnlib.views.frame import draw_label
+
 SIZE = 12
 ADVANCE = 0.602
 """Width of a character of DejaVu Sans Mono, for a font size of 1."""
@@ -74,6 +77,73 @@ def place(anchors, words, frame, avoid=()):
             labels.append(label)
             taken = np.concatenate([taken, [label.box]])
     return labels
+
+
+def leaders(names):
+    """The lines from points to names that stand further off.
+
+    Parameters
+    ----------
+    names : list of Label
+        From `place`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape [count, 2, 2], in pixels.
+    """
+    far = [((label.x, label.y), label.anchor) for label in names if not label.near]
+    return np.array(far, dtype=float).reshape(-1, 2, 2)
+
+
+def boxes(names, lines, right):
+    """Where names and lines of text are printed onto pixels.
+
+    Parameters
+    ----------
+    names : list of Label
+        From `place`.
+    lines : list of tuple
+        Left edge, middle and words of each line of text.
+    right : float
+        The edge where a line ends at the latest.
+
+    Yields
+    ------
+    tuple
+        Left, upper, right and lower edge; the words; whether they get a plain ground.
+    """
+    for label in names:
+        yield label.box, label.words, True
+    for x, y, words in lines:
+        wide = ADVANCE * SIZE * len(words) + 4
+        yield (x - 2, y - SIZE * 0.7, min(x - 2 + wide, right), y + SIZE * 0.7), words, False
+
+
+def write(axes, names, lines):
+    """Write names, each on a plain ground, and lines of text.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        From `frame.pixel_axes`.
+    names : list of Label
+        From `place`.
+    lines : list of tuple
+        Left edge, middle and words of each line of text.
+
+    Returns
+    -------
+    list of matplotlib.text.Text
+        Names first.
+    """
+    texts = [draw_label(axes, label.x, label.y, label.words, size=SIZE) for label in names]
+    for text in texts:
+        text.set_bbox({"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.8})
+    texts += [draw_label(axes, x, y, words, "left", size=SIZE) for x, y, words in lines]
+    for text in texts:
+        text.set_family("monospace")
+    return texts
 
 
 def _first_free(anchor, name, outwards, frame, taken):

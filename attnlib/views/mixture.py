@@ -1,18 +1,17 @@
 """Each output as a sum of arrows: the weighted values, head to tail, inside the values' hull."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from attnlib.views import labels, numbers, style
 from attnlib.views.arrows import barbs, strokes
 from attnlib.views.frame import POINT, draw_label, pixel_axes
+from attnlib.views.layout import Layout
 from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, terms
 from attnlib.views.plane import draw_plane
 from attnlib.views.showing import Picture
 from attnlib.views.stamps import INK, stamp
 
-TITLE = "Values mixed into outputs"
+SIZE = Layout((), 0, None, 640, 350)
 SPOKES = "grey line: a value as an arrow"
 KEY = (
     "double ring: a value",
@@ -28,18 +27,7 @@ BESIDE, LINE, BLOCK, SAMPLE = 338, 17, 48, 30
 """Left edge of the accounts, height of a line and of an account, and length of a line's sample."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """The picture's width and height in pixels."""
-
-    width: int = 640
-    height: int = 350
-
-
-SIZE = Size()
-
-
-class MixturePainter:
+class Painter:
     """Keeps the artists of a picture of mixtures, and moves them to where a head has them.
 
     Parameters
@@ -68,21 +56,20 @@ class MixturePainter:
         lines = [artist for trail in self.trails for artist in trail]
         self.artists = [self.hull, self.spokes, self.leaders, *self.values, *lines]
 
-    def show(self, scene, plane):
+    def show(self, scene):
         """Move every artist to where a scene has it.
 
         Parameters
         ----------
         scene : Scene
             What to show.
-        plane : Plane
-            Where; it must be wide enough for the scene.
 
         Returns
         -------
         list of Label
             The names of values and outputs, to be written by the caller.
         """
+        plane = scene.plane
         values, arrows = plane.at(scene.values), plane.arrows(scene.steps)
         self.hull.set_xy(plane.at(scene.corners))
         origin = np.broadcast_to(plane.at(np.zeros(2)), values.shape)
@@ -96,8 +83,7 @@ class MixturePainter:
             heads.set_data(*strokes(barbs(drawn)))
             end.set_data(*drawn[-1:, 1].T)
         names = _name_points(scene, plane, values, arrows)
-        far = [((label.x, label.y), label.anchor) for label in names if not label.near]
-        self.leaders.set_data(*strokes(np.array(far).reshape(-1, 2, 2)))
+        self.leaders.set_data(*strokes(labels.leaders(names)))
         return names
 
 
@@ -141,23 +127,24 @@ def accounts(scene):
     return lines
 
 
-def draw_key(axes, scene):
-    """Draw the title beside the plane, a sample of each query's line, and what the marks mean.
+def draw_background(axes, scene):
+    """Draw all that stands in the picture whatever the numbers.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         From `frame.pixel_axes`.
     scene : Scene
-        Its queries and its plane matter, not its numbers.
+        Only its `frame` matters.
 
     Returns
     -------
     list of matplotlib.artist.Artist
         Texts and lines.
     """
+    artists = draw_plane(axes, scene.plane, "Values mixed into outputs")
     bold = {"size": 13 * POINT, "weight": "bold", "color": style.INK}
-    artists = [axes.text(BESIDE, 16, "Each output is a sum", **bold)]
+    artists.append(axes.text(BESIDE, 16, "Each output is a sum", **bold))
     for position in range(len(scene.queries)):
         trail, y = style.TRAILS[position], _account_top(position)
         look = {"color": trail.colour, "linewidth": 1.8 * POINT, "linestyle": trail.line}
@@ -198,13 +185,8 @@ def mixture_figure(head, item=0, features=None, queries=None):
     """
     scene = Scene.of(head, item, features, queries)
     axes = pixel_axes(SIZE, scale=2)
-    draw_plane(axes, scene.plane, TITLE)
-    draw_key(axes, scene)
-    for label in MixturePainter(axes).show(scene, scene.plane):
-        text = _write(axes, label.x, label.y, label.words, "center")
-        text.set_bbox({"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.8})
-    for x, y, words in accounts(scene):
-        _write(axes, x, y, words, "left")
+    draw_background(axes, scene)
+    labels.write(axes, Painter(axes).show(scene), accounts(scene))
     return Picture(axes.figure, describe(scene, head.value_width))
 
 
@@ -220,26 +202,15 @@ def stamp_words(pixels, scale, scene, names):
     scene : Scene
         What is shown.
     names : list of Label
-        From `MixturePainter.show`.
+        From `Painter.show`.
     """
     size = round(labels.SIZE * scale)
-    for label in names:
-        box = tuple(round(edge * scale) for edge in label.box)
-        stamp(pixels, box, label.words, size, INK, paper=True)
-    for x, y, words in accounts(scene):
-        wide = labels.ADVANCE * labels.SIZE * len(words) + 4
-        box = (x - 2, y - LINE / 2, min(x - 2 + wide, SIZE.width), y + LINE / 2)
-        stamp(pixels, tuple(round(edge * scale) for edge in box), words, size, INK)
+    for box, words, ground in labels.boxes(names, accounts(scene), SIZE.width):
+        stamp(pixels, tuple(round(x * scale) for x in box), words, size, INK, paper=ground)
 
 
 def _account_top(position):
     return 50 + position * BLOCK
-
-
-def _write(axes, x, y, words, side):
-    text = draw_label(axes, x, y, words, side, size=labels.SIZE)
-    text.set_family("monospace")
-    return text
 
 
 def _trail(axes, trail):

@@ -59,6 +59,11 @@ class Scene:
         names = [f"feature {feature}" for feature in self.features]
         return Plane(reach(self.values), *names, *[""] * (2 - len(names)))
 
+    @property
+    def frame(self):
+        """All that the picture's background depends on."""
+        return self.plane, self.queries
+
 
 def _check(head, item, features, queries):
     batch, tokens, width = head.output.shape

@@ -63,6 +63,11 @@ class Plane:
         return not self.up
 
     @property
+    def note(self):
+        """What the axes count, in words."""
+        return f"{self.across} across, {self.up} up" if self.up else f"{self.across} across"
+
+    @property
     def frame(self):
         """Left, upper, right and lower edge in pixels."""
         return LEFT, TOP, LEFT + SIDE, TOP + SIDE
@@ -172,5 +177,4 @@ def _number(tick):
 
 def _names(axes, plane):
     left, _, right, bottom = plane.frame
-    note = f"{plane.across} across, {plane.up} up" if plane.up else f"{plane.across} across"
-    return [draw_label(axes, (left + right) / 2, bottom + 27, note, "center")]
+    return [draw_label(axes, (left + right) / 2, bottom + 27, plane.note, "center")]

@@ -55,6 +55,31 @@ def reading_sentence(weights):
     return "; ".join(parts) + "."
 
 
+def favourite_sentence(scores):
+    """Say which key each query favours, before any softmax.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray
+        Shape [tokens (query), tokens (key)].
+
+    Returns
+    -------
+    str
+        One sentence, such as ``"q₀ favours k₁, with a score of 6.000000; ..."``.
+    """
+    parts = []
+    for query, row in enumerate(scores[:SPOKEN]):
+        names = [numbers.label("k", key) for key in np.flatnonzero(row == row.max())[:3]]
+        favoured = " and ".join(names)
+        size = f"a score of {_number(row.max())}{' each' if len(names) > 1 else ''}"
+        parts.append(f"{numbers.label('q', query)} favours {favoured}, with {size}")
+    rest = len(scores) - SPOKEN
+    if rest > 0:
+        parts.append(f"{rest} more queries follow")
+    return "; ".join(parts) + "."
+
+
 def grid_sentence(layout, shown):
     """Tell the numbers of a few grids, row by row.
 

@@ -10,8 +10,7 @@ from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons import examples
 from attnlib.views import figures
 from attnlib.views.frame import pixel_axes
-from attnlib.views.match import LINES, ROWS, SIZE, draw_arrows, match_figure
-from attnlib.views.plane import Plane
+from attnlib.views.match import LINES, ROWS, SIZE, Painter, Scene, match_figure
 from tests.authority import seeded
 
 
@@ -26,6 +25,7 @@ HEADS = {
     "equal keys": examples.load("equal-keys").head(),
     "large scores": examples.load("large-scores").head(),
     "eight tokens": seeded_head(8, 5, seed=3),
+    "one feature": seeded_head(3, 1, seed=5),
     "far apart": seeded_head(3, 2, seed=4, size=-3e4),
 }
 
@@ -36,13 +36,21 @@ def texts_of(head):
 
 class TestArrows:
     def test_each_runs_from_the_origin_to_its_query_or_key(self):
-        plane = Plane(3.0, "a", "b")
-        tips = {"q": np.array([[0.0, 3.0], [2.0, -1.0]]), "k": np.array([[3.0, 0.0], [-1.0, 2.0]])}
-        artists = draw_arrows(pixel_axes(SIZE), plane, tips)
-        for letter, (shafts, _) in artists.items():
+        scene, painter = Scene.of(HEADS["worked"]), Painter(pixel_axes(SIZE))
+        painter.show(scene)
+        tips = {"q": [[0, 3], [2, -1]], "k": [[3, 0], [-1, 2]]}
+        for letter, (shafts, _) in painter.arrows.items():
             ends = np.stack(shafts.get_data(), axis=-1).reshape(-1, 3, 2)
-            np.testing.assert_allclose(ends[:, 0], [plane.at(np.zeros(2))] * 2)
-            np.testing.assert_allclose(ends[:, 1], plane.at(tips[letter]))
+            np.testing.assert_allclose(ends[:, 0], [scene.plane.at(np.zeros(2))] * 2)
+            np.testing.assert_allclose(ends[:, 1], scene.plane.at(np.array(tips[letter])))
+
+    def test_of_one_feature_they_lie_on_one_line(self):
+        scene, painter = Scene.of(HEADS["one feature"]), Painter(pixel_axes(SIZE))
+        painter.show(scene)
+        for shafts, _ in painter.arrows.values():
+            across, down = np.stack(shafts.get_data()).reshape(2, -1, 3)[..., 1]
+            assert set(down) == {scene.plane.at(np.zeros(2))[1]}
+            assert len(set(across)) == 3
 
     def test_queries_and_keys_differ_by_more_than_colour(self):
         assert LINES["q"][0] != LINES["k"][0]

@@ -10,7 +10,7 @@ from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons import examples
 from attnlib.views import arrows, labels, plane, style
 from attnlib.views.frame import pixel_axes
-from attnlib.views.mixture import SIZE, MixturePainter, mixture_figure
+from attnlib.views.mixture import SIZE, Painter, mixture_figure
 from attnlib.views.mixture_scene import Scene
 from tests.authority import seeded
 
@@ -41,8 +41,8 @@ def ends(line):
 
 def pieces(head, **chosen):
     scene = Scene.of(head, **chosen)
-    painter = MixturePainter(pixel_axes(SIZE))
-    return scene, scene.plane, painter, painter.show(scene, scene.plane)
+    painter = Painter(pixel_axes(SIZE))
+    return scene, scene.plane, painter, painter.show(scene)
 
 
 @pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)

@@ -1,23 +1,27 @@
-"""The picture of mixtures, kept and repainted: its background drawn once, its artists moved."""
+"""Arrows that follow the sliders: the background is drawn once, an event moves the artists."""
 
 import ipywidgets as widgets
 import numpy as np
 
 from attnlib.explorers.outlets import STALE
-from attnlib.views import mixture, png
+from attnlib.views import png
 from attnlib.views.frame import pixel_axes
-from attnlib.views.mixture_scene import Scene
-from attnlib.views.plane import draw_plane
 
 
-class MixtureCanvas:
-    """The live picture of mixtures.
+class ArrowCanvas:
+    """A live picture of arrows.
 
     It owns one private matplotlib figure and is not safe for two threads at once: whoever holds it
     holds a lock.
+
+    Parameters
+    ----------
+    view : module
+        `views.mixture` or `views.match`.
     """
 
-    def __init__(self):
+    def __init__(self, view):
+        self._view = view
         self._drawn = None
 
     def repaint(self, head, scale):
@@ -35,34 +39,35 @@ class MixtureCanvas:
         bytes
             A PNG file.
         """
-        scene = Scene.of(head)
-        if (scene.plane, scene.queries, scale) != self._drawn:
+        scene = self._view.Scene.of(head)
+        if (scene.frame, scale) != self._drawn:
             self._draw_background(scene, scale)
-            self._drawn = (scene.plane, scene.queries, scale)
+            self._drawn = (scene.frame, scale)
         canvas = self._axes.figure.canvas
-        names = self._painter.show(scene, scene.plane)
+        names = self._painter.show(scene)
         canvas.restore_region(self._background)
         for artist in self._painter.artists:
             self._axes.draw_artist(artist)
         pixels = np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[..., :3])
-        mixture.stamp_words(pixels, scale, scene, names)
+        self._view.stamp_words(pixels, scale, scene, names)
         return png.encode(pixels)
 
     def _draw_background(self, scene, scale):
-        self._axes = pixel_axes(mixture.SIZE, scale)
-        draw_plane(self._axes, scene.plane, mixture.TITLE)
-        mixture.draw_key(self._axes, scene)
+        self._axes = pixel_axes(self._view.SIZE, scale)
+        self._view.draw_background(self._axes, scene)
         canvas = self._axes.figure.canvas
         canvas.draw()
         self._background = canvas.copy_from_bbox(self._axes.figure.bbox)
-        self._painter = mixture.MixturePainter(self._axes)
+        self._painter = self._view.Painter(self._axes)
 
 
-class MixturePicture:
-    """A panel's picture of mixtures.
+class ArrowPicture:
+    """A panel's picture of arrows.
 
     Parameters
     ----------
+    view : module
+        `views.mixture` or `views.match`.
     head : SelfAttentionForward
         The first to show.
 
@@ -72,10 +77,10 @@ class MixturePicture:
         Where it is shown.
     """
 
-    def __init__(self, head):
-        self._canvas = MixtureCanvas()
+    def __init__(self, view, head):
+        self._canvas = ArrowCanvas(view)
         self._shown = (head, 1)
-        size = {"width": f"{mixture.SIZE.width}px", "height": f"{mixture.SIZE.height}px"}
+        size = {"width": f"{view.SIZE.width}px", "height": f"{view.SIZE.height}px"}
         self.image = widgets.Image(
             value=self._canvas.repaint(head, 1), format="png", layout=widgets.Layout(**size)
         )
