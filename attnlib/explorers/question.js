@@ -3,7 +3,7 @@
 
 const LETTERS = "abcdef";
 const PATIENCE = 8000; // milliseconds
-const SILENCE = "No answer from the kernel yet. If it was restarted, run this cell again.";
+const SILENCE = "No answer from the kernel. If it was restarted, run this cell again.";
 
 const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -101,9 +101,15 @@ function render({ model, el }) {
   let waiting;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    model.send({ commit: answer.read() });
     clearTimeout(waiting);
-    waiting = setTimeout(() => (verdict.textContent = SILENCE), PATIENCE);
+    const silent = () => (verdict.textContent = SILENCE);
+    try {
+      model.send({ commit: answer.read() });
+      waiting = setTimeout(silent, PATIENCE);
+    } catch {
+      // After a restart of the kernel there is nobody to send to.
+      silent();
+    }
   });
   el.append(form);
   const show = () => {

@@ -112,10 +112,10 @@ def _judge_choice(asked, value):
     given = "..." if value is ... else " ".join(value.split()).lower()
     if given in ("", "..."):
         return Verdict(False, f"Not yet: nothing is chosen; the answer is {asked.form}.")
-    ways = zip(asked.options, asked.lettered.items(), strict=True)
-    for key, (letter, words) in ways:
+    for key, (letter, words) in zip(asked.options, asked.lettered.items(), strict=True):
         if given in (letter, key, words.lower()):
-            return _right(asked) if key == asked.right else _named(asked, key)
+            right = key == asked.right
+            return _right(asked) if right else _wrong(asked, key, "another option holds")
     return _misfit(asked, value)
 
 
@@ -130,20 +130,22 @@ def _judge_numbers(asked, value):
         noun = "number is" if missing == 1 else "numbers are"
         return Verdict(False, f"Not yet: {missing} {noun} missing.")
     same = np.isclose(given, asked.right, rtol=0, atol=TOLERANCE)
-    return _right(asked) if same.all() else _named(asked, given, int(np.sum(~same)))
+    if same.all():
+        return _right(asked)
+    differ = f"{np.sum(~same)} of {same.size} numbers differ" if same.ndim else "it differs"
+    return _wrong(asked, given, differ)
 
 
 def _right(asked):
     return Verdict(True, f"Right. {asked.reasoning}", reasoning=asked.reasoning)
 
 
-def _named(asked, given, wrong=1):
+def _wrong(asked, given, otherwise):
     for known in asked.misconceptions:
         if _same(given, known.answer):
             message = f"Not yet ({known.name}): {known.hint}"
             return Verdict(False, message, known.name, asked.reasoning)
-    differ = f"{wrong} of {asked.right.size} numbers differ" if asked.right.ndim else "it differs"
-    return Verdict(False, f"Not yet: {differ}. Look once more.", reasoning=asked.reasoning)
+    return Verdict(False, f"Not yet: {otherwise}. Look once more.", reasoning=asked.reasoning)
 
 
 def _same(given, known):

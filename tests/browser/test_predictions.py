@@ -151,3 +151,13 @@ def test_keys_pressed_in_a_form_do_nothing_to_the_notebook(questions, form, key)
         control.press(key)
         control.press(key)
         assert questions.active() == active
+
+
+def test_after_a_restart_of_the_kernel_a_form_says_what_to_do(questions, form):
+    number = form(3)
+    restart = "jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    questions.page.evaluate(f"async () => {{ await window.{restart}; }}")
+    number.get_by_label("Your answer").press("Enter")
+    expect(verdict(number)).to_contain_text("run this cell again", timeout=20_000)
+    questions.run_all()
+    expect(verdict(questions.cells.nth(3))).to_have_text("Not answered yet.")

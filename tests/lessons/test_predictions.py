@@ -1,11 +1,15 @@
 """A prediction gets a verdict: right, wrong by a name, wrong, or not answered yet."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from attnlib.lessons import predictions
-from attnlib.lessons.questions.kinds import Choice
-from tests.authority import WORKED, columns, slow_head, times
+from attnlib.lessons.questions import mixing, reaching, separating
+from attnlib.lessons.questions.kinds import Choice, only
+from tests.authority import WORKED, central_differences, columns, slow_head, softmax, times
 
 QUERY, KEY, VALUE = (matrix[0].tolist() for matrix in WORKED[:3])
 SLOW = slow_head(*WORKED)
@@ -209,6 +213,104 @@ class TestChoices:
 def test_the_right_options_stand_at_no_place_by_rule():
     letters = [right_answer(name) for name in CHOICES]
     assert set(letters) == set("abcd")
+
+
+class TestAgainstTheSlowReference:
+    """What the right options say, seen once more without attnlib."""
+
+    def test_a_key_that_moves_changes_the_scores_in_its_column(self):
+        moved = [[KEY[0][0] + 1, KEY[0][1] + 1], KEY[1]]
+        before, after = (np.array(times(QUERY, columns(key))) for key in (KEY, moved))
+        assert (before != after).tolist() == [[True, False], [True, False]]
+
+    def test_a_negative_score_has_a_small_weight_above_0(self):
+        assert SLOW.raw_scores[0, 1, 1] < 0 < SLOW.weights[0, 1, 1] < SLOW.weights[0, 1, 0] / 100
+
+    def test_weights_sum_to_1_over_the_keys_and_not_over_the_queries(self):
+        assert SLOW.weights[0].sum(axis=1) == pytest.approx([1, 1])
+        assert np.all(np.abs(SLOW.weights[0].sum(axis=0) - 1) > 0.01)
+
+    def test_a_shift_of_all_scores_leaves_the_weights(self):
+        scores = SLOW.scaled_scores[0, 0]
+        assert softmax(scores + 5) == pytest.approx(softmax(scores))
+
+    def test_the_probe_s_favoured_weight_falls_but_stays_above_a_half(self):
+        assert 0.5 < softmax([1 / math.sqrt(2), 0])[0] < softmax([1, 0])[0]
+
+    def test_the_spread_of_many_drawn_scores_is_near_8(self):
+        query, key = np.random.default_rng(7).standard_normal((2, 20_000, 64))
+        assert np.std(np.sum(query * key, axis=1)) == pytest.approx(8, rel=0.02)
+
+    def test_zeros_leave_raw_scores_and_shrink_scaled_ones(self):
+        wide = [np.pad(matrix, ((0, 0), (0, 0), (0, 4))) for matrix in WORKED[:2]]
+        padded = slow_head(*wide, *WORKED[2:])
+        assert np.array_equal(padded.raw_scores, SLOW.raw_scores)
+        assert padded.scaled_scores * math.sqrt(6 / 2) == pytest.approx(SLOW.scaled_scores)
+
+    def test_dividing_by_the_width_flattens_the_weights_as_it_grows(self):
+        favoured = {}
+        for width in (4, 64):
+            query, key = np.random.default_rng(7).standard_normal((2, 200, 4, width))
+            scores = np.einsum("nf,nkf->nk", query[:, 0], key)
+            for divisor in (width, math.sqrt(width)):
+                weights = [max(softmax(row / divisor)) for row in scores]
+                favoured[width, divisor == width] = np.mean(weights)
+        assert favoured[64, True] < favoured[4, True] < favoured[4, False]
+        assert favoured[64, True] < 0.35 < favoured[64, False]
+
+    def test_swapped_tokens_swap_the_outputs(self):
+        swapped = slow_head(*(matrix[:, ::-1] for matrix in WORKED))
+        assert swapped.output[:, ::-1] == pytest.approx(SLOW.output)
+
+    def test_a_query_that_has_made_its_choice_gets_hardly_any_gradient(self):
+        mild, sure = (
+            np.abs(slow_head(factor * WORKED[0], *WORKED[1:]).grad_query[0, 1]).max()
+            for factor in (0.25, 4)
+        )
+        assert sure < 1e-3 * mild
+
+    def test_the_middle_step_is_the_most_exact(self):
+        def loss(query):
+            return np.sum(slow_head(query, *WORKED[1:]).output * WORKED[3])
+
+        errors = {
+            step: np.abs(central_differences(loss, WORKED[0], step) - SLOW.grad_query).max()
+            for step in (1e-1, 1e-6, 1e-12)
+        }
+        assert min(errors, key=errors.get) == 1e-6
+
+
+class TestPlantedMistakes:
+    """The right answer follows what the head does: with another head it would be another."""
+
+    def test_softmax_over_the_queries(self, monkeypatch):
+        weights = np.array(
+            [columns([softmax(column) for column in columns(SLOW.scaled_scores[0])])]
+        )
+        head = SimpleNamespace(scaled_scores=SLOW.scaled_scores, weights=weights)
+        planted = SimpleNamespace(load=lambda name: SimpleNamespace(head=lambda: head))
+        monkeypatch.setattr(mixing, "examples", planted)
+        assert predictions.question("normalized-axis").right == "queries"
+        assert predictions.answer("normalized-axis", "b").passed is False
+
+    def test_keys_stretched_over_the_batch(self, monkeypatch):
+        def planted(query, key, value):
+            return SimpleNamespace(output=query @ key)
+
+        monkeypatch.setattr(separating, "scaled_dot_product_self_attention", planted)
+        assert predictions.question("batch-broadcast").right == "broadcast"
+
+    def test_a_context_that_grows(self, monkeypatch):
+        def planted(tokens, steps):
+            return SimpleNamespace(earlier=SimpleNamespace(contexts=np.ones((steps, len(tokens)))))
+
+        monkeypatch.setattr(reaching, "model_history", planted)
+        assert predictions.question("fixed-context-size").right == "tenfold"
+
+    def test_an_ill_posed_question_would_be_seen(self):
+        for holds in ({"one": True, "other": True}, {"one": False, "other": False}):
+            with pytest.raises(ValueError, match="exactly one option must hold"):
+                only(**holds)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,10 @@ def only(**holds):
 
 def wrapped(text):
     """Break a text into lines that a page shows without scrolling."""
-    return textwrap.fill(text, 88, break_long_words=False, break_on_hyphens=False)
+    # An equation stays on one line.
+    kept = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    lines = textwrap.fill(kept, 88, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def listed(numbers, decimals=6):
