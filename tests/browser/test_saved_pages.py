@@ -125,3 +125,31 @@ class TestInJupyterLab:
         wait_until(page, lambda: raw_tex(prose) == [], "all equations are typeset")
         assert shown.root.locator("mjx-merror, [data-mjx-error]").count() == 0
         assert prose.locator("mjx-container").count() >= sum("$" in text for text in texts)
+
+
+PLANTED = """
+<div class="jp-OutputArea-output"><table><tr><td>0.5</td></tr></table>
+<img src="data:image/gif;base64,R0lGODdhAQABAIABAP///wAAACwAAAAAAQABAAACAkQBADs="></div>
+<div class="jp-MarkdownOutput">Half: <code>$a</code> <span class="MathJax_Preview">$b$</span></div>
+<div class="jp-MarkdownOutput">Half: $d_k$</div><div class="jp-MarkdownOutput">\\frac 12</div>
+"""
+
+
+class TestPlantedMistakes:
+    @pytest.fixture
+    def page(self, chromium):
+        page = chromium.new_page()
+        page.set_content(PLANTED)
+        yield page
+        page.close()
+
+    def test_a_picture_of_one_colour_would_be_seen(self, page):
+        assert page.locator("img").evaluate(IS_SEEN) is False
+
+    def test_a_table_without_borders_would_be_seen(self, page):
+        assert page.locator("table").evaluate(HAS_BORDERS) is False
+        page.locator("td").evaluate("cell => cell.style.border = '2px dashed black'")
+        assert page.locator("table").evaluate(HAS_BORDERS) is True
+
+    def test_raw_tex_would_be_seen_but_for_code_and_hidden_copies(self, page):
+        assert raw_tex(page.locator(".jp-MarkdownOutput")) == ["Half: $d_k$", "\\frac 12"]
