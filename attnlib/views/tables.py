@@ -122,11 +122,10 @@ def shapes(shapes, faults=None):
     """
     faults = faults or {}
     rows = "".join(_shape_row(name, shapes.get(name), faults) for name in SHAPED)
+    sides = {"axes": "left", "remark": "left"}
     heads = "".join(
-        f'<th scope="col" style="{HEADER};{ROW};text-align:{side}">{head}</th>'
-        for head, side in zip(
-            ("axes", "batch", "tokens", "width, keys", ""), ("left", *["right"] * 4), strict=True
-        )
+        f'<th scope="col" style="{HEADER};{ROW};text-align:{sides.get(head, "right")}">{head}</th>'
+        for head in ("axes", "batch", "tokens", "width, keys", "remark")
     )
     return (
         f'<table style="{TABLE}"><caption style="{CAPTION}"><b>Shapes</b></caption><thead><tr>'

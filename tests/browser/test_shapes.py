@@ -1,11 +1,30 @@
-"""The shape playground keeps its size, its rows and its keyboard, whatever the shapes are."""
+"""The shape playground keeps its size, rows and keyboard; pages are readable in both themes."""
 
 import pytest
 from playwright.sync_api import expect
 
 from attnlib.lessons import axes
+from tests.browser.test_accessible import TEXTS, THEMES, choose_theme, faint, violations
 
 MAKE = "from attnlib.explorers.shapes import ShapeExplorer\nShapeExplorer()"
+PAGES = """
+import numpy as np
+from IPython.display import display
+from attnlib.lessons import examples
+from attnlib.lessons.evidence import learner_evidence
+from attnlib.views import axis_page, journey, shape_page, trace
+example = examples.load("worked-example")
+head = example.head()
+back = head.backward(example.grad_output), example.grad_output
+display(
+    shape_page.shape_page(head),
+    shape_page.refusal_page(),
+    shape_page.cases_page(learner_evidence().shapes),
+    axis_page.axis_page(head),
+    journey.journey(head, *back, 0, 1),
+    trace.head_trace(head, *back),
+)
+"""
 # Every size that the panel has at any frame of the screen from here on.
 RECORD = """(panel) => {
   const size = () => `${panel.offsetWidth} ${panel.offsetHeight}`;
@@ -21,6 +40,11 @@ RECORD = """(panel) => {
 
 @pytest.fixture
 def playground(scratch):
+    return made(scratch)
+
+
+def made(scratch):
+    """A fresh playground in the lowest cell."""
     cell = scratch.start(MAKE)
     panel = cell.locator(".attnlib-panel")
     panel.scroll_into_view_if_needed()
@@ -68,3 +92,21 @@ def test_a_shape_is_broken_and_mended_by_keyboard(playground):
     handle.press("ArrowLeft")
     expect(refusal).to_be_hidden()
     expect(chooser(playground)).to_have_value("values wider than queries")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_it_and_the_pages_can_be_read_in_both_themes(scratch, theme):
+    choose_theme(scratch, theme)
+    try:
+        panel = made(scratch)
+        chooser(panel).select_option("one key too many")
+        expect(panel.locator(".attnlib-refusal")).to_be_visible()
+        assert violations(panel) == {}
+        assert faint(panel.evaluate(TEXTS)) == []
+        pages = scratch.start(PAGES).locator(".jp-RenderedHTMLCommon")
+        expect(pages).to_have_count(6)
+        texts = [text for page in pages.all() for text in page.evaluate(TEXTS)]
+        assert len(texts) > 300
+        assert faint(texts) == []
+    finally:
+        choose_theme(scratch, THEMES[0])
