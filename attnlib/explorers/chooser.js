@@ -62,6 +62,9 @@ function steps(model) {
     send(Number.isInteger(power) ? `1e${power}` : (10 ** power).toPrecision(3));
   });
   typed.addEventListener("change", () => send(typed.value));
+  typed.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") send(typed.value);
+  });
   const show = () => {
     const step = model.get("step");
     typed.value = step;

@@ -60,7 +60,7 @@ class DifferenceExplorer(widgets.VBox):
         picture = widgets.Image(format="png", layout=widgets.Layout(**size))
         self.pictures = {"secant": picture}
         self.numbers = widgets.HTML()
-        self._words = Words()
+        self._words = Words(layout=widgets.Layout(max_width="900px"))
         self._redraw()
         body = widgets.HBox([picture, self.numbers]).add_class("attnlib-body")
         super().__init__([self.controls, body, self._words])

@@ -1,6 +1,8 @@
 """Central differences: two losses by an independent head, and errors by their known laws."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from attnlib.lessons.mistakes import gradient_scale_missing
 from attnlib.lessons.third_derivative import third_derivatives
 from tests.authority import FIXTURES, RECTANGULAR, WORKED, slow_gradients, slow_head
 
+EXACT = Path(__file__).parents[1] / "data" / "heads.json"
+CASES = json.loads(EXACT.read_text(encoding="utf-8"))["cases"]
 OPERANDS = ("query", "key", "value")
 ENTRIES = [(which, index) for which in range(3) for index in np.ndindex(WORKED[which].shape)]
 
@@ -40,6 +44,18 @@ def test_both_losses_are_those_of_the_slow_head(inputs, step):
             assert found.entry == inputs[which][index]
             gradient = slow_gradients(*inputs)[which][index]
             assert found.closed_form == pytest.approx(gradient, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_loss_and_closed_form_are_the_exact_ones_of_sixty_digits(case):
+    names = (*OPERANDS, "grad_output")
+    inputs = [np.array(case[name], dtype=float)[None] for name in names]
+    for which, operand in enumerate(OPERANDS):
+        exact = np.array(case["expected"][f"grad_{operand}"], dtype=float)[None]
+        for index in np.ndindex(inputs[which].shape):
+            found = entry_difference(*inputs, operand, index, 1e-3)
+            assert found.objective == pytest.approx(float(case["expected"]["objective"]), rel=1e-13)
+            assert found.closed_form == pytest.approx(exact[index], abs=1e-12 * abs(exact).max())
 
 
 def test_slope_and_error_are_those_of_the_two_losses():
@@ -187,6 +203,16 @@ def test_a_planted_mistake_shows_in_every_entry_of_q_and_k_that_has_a_gradient()
         slope = entry_difference(*WORKED, OPERANDS[which], index).slope
         factor = wrong[which][index] / slope
         assert factor == pytest.approx(math.sqrt(2) if which < 2 else 1, rel=1e-4)
+
+
+def test_records_tell_themselves_in_a_line():
+    found = entry_difference(*WORKED, "query", (0, 0, 0))
+    assert repr(found) == (
+        "EntryDifference(query (0, 0, 0), step=1e-06, float64: "
+        "slope 0.079000, closed form 0.079000)"
+    )
+    curve = step_errors(*WORKED)
+    assert repr(curve) == "StepErrors(float64, 12 steps: smallest error at 1e-05)"
 
 
 class TestRefusals:
