@@ -30,6 +30,7 @@ SLIGHTING = re.compile(
 # A chapter looks as attnlib.views.style says, all through.
 LOOKS = {"color", "colors", "colour", "c", "cmap", "figsize", "dpi", "fontsize", "style", "layout"}
 DRAWING = {"matplotlib", "ipywidgets", "anywidget", "traitlets", "IPython", "PIL"}
+LOGIC = ast.For | ast.While | ast.If | ast.Match | ast.Try | ast.With
 SEEDED = {"default_rng", "Generator", "SeedSequence"}
 
 
@@ -159,6 +160,8 @@ def node_faults(node, tags):
     """Return what is wrong with one node of a cell's syntax."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         return [] if EXERCISE in tags else ["a def, class or lambda outside an exercise"]
+    if isinstance(node, LOGIC):
+        return [] if EXERCISE in tags else ["a loop, branch or try outside an exercise"]
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [getattr(node, "module", None) or alias.name for alias in node.names]
         libraries = {name.split(".")[0] for name in names}
@@ -394,6 +397,8 @@ CELL_MISTAKES = [
     ("a def", typed("def scale(width):\n    return width\nscale(2)")),
     ("a def", typed("class Scale:\n    pass\nScale")),
     ("a def", typed("list(map(lambda x: x, [1]))")),
+    ("a loop", typed("for key in head.key:\n    print(key)")),
+    ("a loop", typed("try:\n    head()\nexcept TypeError as error:\n    print(error)")),
     ("draws", typed("import matplotlib.pyplot as plt")),
     ("draws", typed("from ipywidgets import interact")),
     ("random", typed("import random\nrandom.random()")),
