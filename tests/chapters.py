@@ -17,11 +17,7 @@ COLLECTION = (
     "06_from_one_context_to_every_pair",
     "07_trace_every_number",
 )
-# Older than the rules that a chapter keeps; it goes when the chapters that replace it are there.
-FORERUNNERS = ("01_compute_one_head",)
-
-ALL = sorted(FOLDER.glob("*.ipynb"))
-NOTEBOOKS = [path for path in ALL if path.stem not in FORERUNNERS]
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]
 WHOLE = {path.stem for path in NOTEBOOKS} == set(COLLECTION)
 

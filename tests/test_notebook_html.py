@@ -260,4 +260,4 @@ class TestPlantedMistakes:
 
     def test_a_link_that_leads_nowhere_is_named(self):
         page = page_of(notebook("# A\n\n[a](#A) [b](00_start_here.ipynb) [c](#B) [d](e.ipynb)"))
-        assert link_faults(page, chapters.ALL[0]) == ["#B", "e.ipynb"]
+        assert link_faults(page, chapters.NOTEBOOKS[0]) == ["#B", "e.ipynb"]
