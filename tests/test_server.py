@@ -122,13 +122,20 @@ async def nodelay_while_connected(url, token, kernel):
     """Open a kernel's websocket as a browser does, and ask the server about its end of it."""
     address = f"{url.replace('http', 'ws', 1)}api/kernels/{kernel}/channels"
     connection = await websocket_connect(f"{address}?session_id=a&token={token}")
-    header = {"msg_id": "1", "msg_type": "kernel_info_request", "session": "a", "version": "5.3"}
-    question = {"header": header, "parent_header": {}, "metadata": {}, "content": {}}
-    await connection.write_message(json.dumps({**question, "channel": "shell"}))
-    while json.loads(await connection.read_message())["header"]["msg_type"] != "kernel_info_reply":
-        pass
-    answer = await asyncio.to_thread(ask, url, "nodelay", token)
-    connection.close()
+    try:
+        header = {"msg_id": "1", "msg_type": "kernel_info_request", "session": "a"}
+        header["version"] = "5.3"
+        question = {"header": header, "parent_header": {}, "metadata": {}, "content": {}}
+        await connection.write_message(json.dumps({**question, "channel": "shell"}))
+        kind = None
+        while kind != "kernel_info_reply":
+            kind = json.loads(await connection.read_message())["header"]["msg_type"]
+        answer = await asyncio.to_thread(ask, url, "nodelay", token)
+    finally:
+        connection.close()
+        # The socket is closed only when the server has agreed.
+        while await connection.read_message() is not None:
+            pass
     return answer["nodelay"]
 
 
@@ -155,8 +162,6 @@ def said_of_extensions(home, *command):
     return re.sub(r"\x1b\[\d+m", "", done.stdout + done.stderr)
 
 
-# It opens real sockets; like the browser tests it has a run of its own.
-@pytest.mark.browser
 class TestARealServer:
     def test_the_kernels_websocket_does_not_wait(self, tmp_path):
         found, log = nodelay_in_a_real_server(tmp_path / "prompt")

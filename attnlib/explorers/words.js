@@ -19,9 +19,12 @@ function render({ model, el }) {
   let timer;
   // The picture itself is an image widget, which can't carry a text alternative of its own.
   const describe = () => {
-    const picture = el.closest(".attnlib-panel")?.querySelector(".attnlib-stage img");
+    const stage = el.closest(".attnlib-panel")?.querySelector(".attnlib-stage");
+    const picture = stage?.querySelector("img");
     if (picture) picture.alt = model.get("summary");
+    return el.isConnected && (picture || !stage);
   };
+  const waiting = setInterval(() => describe() && clearInterval(waiting), 50);
   const show = () => {
     const refused = Boolean(model.get("refusal"));
     for (const [name, part] of Object.entries(parts)) {
@@ -39,6 +42,7 @@ function render({ model, el }) {
   show();
   return () => {
     clearTimeout(timer);
+    clearInterval(waiting);
     model.off(null, show);
   };
 }
