@@ -4,6 +4,7 @@ import numpy as np
 
 from attnlib.lessons.history import context_sensitivity
 from attnlib.views import numbers, tables
+from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page
 
 
@@ -93,7 +94,7 @@ def alignment_tables(history):
     )
     notes = ("the same in every row", "for a unit move of the word's vector", "", "")
     html = "".join(tables.matrix(*part, note) for part, note in zip(parts, notes, strict=True))
-    return Page(html, alignment_sentence(history))
+    return Page(f'<div style="{SHEET}">{html}</div>', alignment_sentence(history))
 
 
 def _share(weights, tokens):

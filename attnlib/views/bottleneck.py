@@ -10,6 +10,7 @@ from attnlib.views import numbers, style, tables
 from attnlib.views.alignment_layout import fitted
 from attnlib.views.alignments import FONT
 from attnlib.views.frame import POINT
+from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page, Picture
 
 SIZE = (960, 340)
@@ -142,10 +143,11 @@ def cost_table(costs):
         "<div>steps in a row: each waits for the one before</div>"
         "<div>numbers kept: what a decoder step, or a query, can read of the sentence</div>"
     )
-    html = (
+    table = (
         f'<table style="{tables.TABLE};border-collapse:collapse"><caption style="{tables.CAPTION}">'
         f"{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
+    html = f'<div style="{SHEET}">{table}</div>'
     return Page(html, " ".join(_cost_sentence(cost) for cost in costs))
 
 
