@@ -83,6 +83,7 @@ def number_faults(notebook):
     """Return the numbers and matrices in a notebook's prose that the code does not give."""
     scalars, arrays = given(notebook)
     typed = "\n".join(chapters.source(cell) for cell in chapters.code_cells(notebook))
+    typed = re.sub(r"(?<=\d)_(?=\d{3})", "", typed)
     whole = np.array([number.value for _, _, number in numbers(typed) if not number.unit])
     lists = [part for _, _, matrix in brackets(typed) for part in parts(matrix.values)]
     found = []
@@ -211,6 +212,7 @@ class TestPlantedMistakes:
 
     def test_a_whole_number_may_be_one_that_the_code_sets(self):
         assert number_faults(notebook("512 features", typed="ScaleExplorer(key_width=512)")) == []
+        assert number_faults(notebook("23,000 draws", typed="draw(23_000)")) == []
         assert number_faults(notebook("[7, 8]", typed="value[0, 1] = [7, 8]")) == []
         assert len(number_faults(notebook("[8, 7]", typed="value[0, 1] = [7, 8]"))) == 1
         assert len(number_faults(notebook("0.512", typed="scale = 0.512"))) == 1
