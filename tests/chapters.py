@@ -19,7 +19,6 @@ COLLECTION = (
 )
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]
-WHOLE = {path.stem for path in NOTEBOOKS} == set(COLLECTION)
 
 
 def load(path):

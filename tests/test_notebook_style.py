@@ -273,7 +273,6 @@ class TestTheCollection:
     def test_nine_code_cells_in_ten_have_three_lines_at_most_besides_imports(self):
         assert usual_share(self.notebooks) >= USUAL_SHARE
 
-    @pytest.mark.skipif(not chapters.WHOLE, reason="chapters are still to come")
     def test_twenty_questions_or_more_are_asked(self):
         cells = [cell for notebook in self.notebooks for cell in notebook["cells"]]
         assert len({name for cell in cells for name in questions(cell)}) >= QUESTIONS
