@@ -121,8 +121,8 @@ def faults(refusal):
     if refusal.kind == "query-key-width-mismatch":
         query, key = evidence["query"], evidence["key"]
         return {
-            ("query", WIDTH): f"width {query}, key has {key}",
-            ("key", WIDTH): f"width {key}, query has {query}",
+            ("query", WIDTH): f"width {query}, not {key}",
+            ("key", WIDTH): f"width {key}, not {query}",
         }
     return {}
 
@@ -130,9 +130,10 @@ def faults(refusal):
 def _odd_ones(axis_name, axis, sizes):
     """Name the input that differs from the two others, or all where none agree."""
     usual, count = Counter(sizes.values()).most_common(1)[0]
-    others = f"others {usual}" if count > 1 else "all differ"
+    if count == 1:
+        return {(operand, axis): f"{axis_name}: all differ" for operand in sizes}
     return {
-        (operand, axis): f"{axis_name} {size}, {others}"
+        (operand, axis): f"{axis_name} {size}, not {usual}"
         for operand, size in sizes.items()
-        if count == 1 or size != usual
+        if size != usual
     }

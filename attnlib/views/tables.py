@@ -125,7 +125,7 @@ def shapes(shapes, faults=None):
     sides = {"axes": "left", "remark": "left"}
     heads = "".join(
         f'<th scope="col" style="{HEADER};{ROW};text-align:{sides.get(head, "right")}">{head}</th>'
-        for head in ("axes", "batch", "tokens", "width, keys", "remark")
+        for head in ("axes", "batch", "tokens", "last", "remark")
     )
     return (
         f'<table style="{TABLE}"><caption style="{CAPTION}"><b>Shapes</b></caption><thead><tr>'
@@ -142,11 +142,11 @@ def _shape_row(name, shape, faults):
         for axis, length in enumerate(shape or ["\N{EN DASH}"] * 3)
     )
     note = "refused" if shape is None else "; ".join(marks.values())
-    words = f"{HEADER};{ROW};text-align:left"
+    words = f"{HEADER};{ROW};text-align:left;font-size:13px"
     return (
         f'<tr><th scope="row" style="{words}">{escape(name.replace("_", " "))}</th>'
         f'<td style="{words}">{SHAPED[name]}</td>{cells}'
-        f'<td style="{words};min-width:156px;font-size:13px;color:{style.INK}">{escape(note)}</td>'
+        f'<td style="{words};min-width:118px;color:{style.INK}">{escape(note)}</td>'
         "</tr>"
     )
 

@@ -73,6 +73,16 @@ def test_its_size_never_changes_while_shapes_come_and_go(playground):
     assert len(playground.evaluate("panel => panel.sizes")) == 1
 
 
+def test_the_longest_remarks_are_not_cut(playground):
+    slider(playground, "key", "tokens").press("ArrowRight")
+    slider(playground, "value", "tokens").press("ArrowLeft")
+    expect(playground.get_by_role("cell", name="tokens: all differ")).to_have_count(3)
+    inside, whole = playground.locator(".attnlib-body").evaluate(
+        "(body) => [body.clientWidth, body.scrollWidth]"
+    )
+    assert whole <= inside
+
+
 def test_a_change_of_size_would_be_seen(playground):
     playground.evaluate(RECORD)
     playground.evaluate("panel => { panel.style.paddingBottom = '40px'; }")
@@ -86,7 +96,7 @@ def test_a_shape_is_broken_and_mended_by_keyboard(playground):
     handle.press("ArrowRight")
     refusal = playground.locator(".attnlib-refusal")
     expect(refusal).to_contain_text("query-key-width-mismatch")
-    expect(playground.get_by_role("cell", name="width 3, query has 2")).to_be_visible()
+    expect(playground.get_by_role("cell", name="width 3, not 2")).to_be_visible()
     expect(playground.get_by_role("cell", name="refused")).to_have_count(3)
     assert chooser(playground).input_value() == "your own shapes"
     handle.press("ArrowLeft")

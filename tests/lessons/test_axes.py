@@ -87,19 +87,19 @@ def test_heads_in_one_batch_are_as_if_alone():
 class TestFaults:
     def test_one_input_that_differs_is_named(self):
         refusal = refused((1, 2, 2), (3, 2, 2), (1, 2, 2))
-        assert axes.faults(refusal) == {("key", axes.BATCH): "batch 3, others 1"}
+        assert axes.faults(refusal) == {("key", axes.BATCH): "batch 3, not 1"}
         refusal = refused((1, 2, 2), (1, 2, 2), (1, 5, 2))
-        assert axes.faults(refusal) == {("value", axes.TOKENS): "tokens 5, others 2"}
+        assert axes.faults(refusal) == {("value", axes.TOKENS): "tokens 5, not 2"}
 
     def test_three_that_differ_are_all_named(self):
         found = axes.faults(refused((1, 2, 2), (1, 3, 2), (1, 4, 2)))
         assert set(found) == {(operand, axes.TOKENS) for operand in axes.OPERANDS}
-        assert found["value", axes.TOKENS] == "tokens 4, all differ"
+        assert found["value", axes.TOKENS] == "tokens: all differ"
 
     def test_widths_that_differ_are_told_on_both_sides(self):
         assert axes.faults(refused((1, 2, 3), (1, 2, 2), (1, 2, 2))) == {
-            ("query", axes.WIDTH): "width 3, key has 2",
-            ("key", axes.WIDTH): "width 2, query has 3",
+            ("query", axes.WIDTH): "width 3, not 2",
+            ("key", axes.WIDTH): "width 2, not 3",
         }
 
     def test_empty_axes_are_told_where_they_are(self):

@@ -31,7 +31,7 @@ def test_a_head_of_unequal_axes_has_each_length_in_its_cell(query, value):
 
 def test_each_array_has_its_axes_by_name():
     table = Page(shape_page(head((1, 2, 2), (1, 2, 3))).html).table("Shapes")
-    assert table.columns == ["axes", "batch", "tokens", "width, keys", "remark"]
+    assert table.columns == ["axes", "batch", "tokens", "last", "remark"]
     assert dict(zip(table.rows, (row[0] for row in table.texts), strict=True)) == {
         "query": "[B, T, d_k]",
         "key": "[B, T, d_k]",
