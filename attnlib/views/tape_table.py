@@ -17,6 +17,8 @@ CELL = (
     f"text-align:left;vertical-align:top;padding:4px 8px;color:{style.INK};"
     f"background:{style.PAPER};border:{style.ROLES['plain'].css}"
 )
+# A caption lies outside its table's own background: on a dark page it needs one.
+CAPTION = f"{tables.CAPTION};background:{style.PAPER}"
 HEADER = f"{tables.HEADER};color:{style.INK};font-weight:bold;white-space:nowrap;text-align:left"
 NUMBERS = "font-family:monospace;font-size:13px;white-space:pre"
 
@@ -41,7 +43,7 @@ def tape_table(nodes):
         f"<b>The tape</b> read downwards it runs, read upwards it sends back. {_verdict(nodes)}"
     )
     html = (
-        f'<table style="{tables.TABLE}"><caption style="{tables.CAPTION}">{caption}</caption>'
+        f'<table style="{tables.TABLE}"><caption style="{CAPTION}">{caption}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(_row, nodes))}</tbody></table>"
     )
     lines = [f"{node.symbol}: {_made_by(node)}; {_plain(node)}" for node in nodes]

@@ -1,10 +1,13 @@
 """The tape as a table: what it prints is what the tape holds, in what GitHub and Lab keep."""
 
+import re
+
 import numpy as np
 import pytest
 
 from attnlib.core import tape
 from attnlib.lessons.tape_walk import tape_walk
+from attnlib.views.style import INK, PAPER
 from attnlib.views.tape_table import tape_table
 from tests.authority import RECTANGULAR, WORKED, slow_head
 from tests.views.reading import ATTRIBUTES, TAGS, Page, six
@@ -32,6 +35,14 @@ def test_it_is_made_of_what_untrusted_notebooks_keep(table):
     assert page.tags <= TAGS
     assert page.attributes <= ATTRIBUTES
     assert set(page.scopes) == {"row", "col"}
+
+
+def test_caption_headers_and_cells_bring_their_own_paper_for_dark_pages(table):
+    for tag in ("table", "caption", "th", "td"):
+        styles = re.findall(f'<{tag}[^>]*style="([^"]*)"', table.html)
+        assert styles
+        assert all(f"background:{PAPER}" in css for css in styles)
+        assert tag == "th" or all(f"color:{INK}" in css for css in styles)
 
 
 def test_values_and_both_gradients_are_those_of_the_slow_head(table):
