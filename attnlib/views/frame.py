@@ -91,7 +91,7 @@ def _draw_place(axes, place):
 def _draw_borders(axes, boxes, role):
     """One rectangle a cell, or two where the role's border is double; one artist for them all."""
     plain = role is style.ROLES["plain"]
-    insets, width = (1, 3) if role.double else (1.5,), 1 if role.double or plain else 1.8
+    insets, width = (0.5, 2.5) if role.double else (1.5,), 1 if role.double or plain else 1.8
     if min(min(right - left, bottom - top) for left, top, right, bottom in boxes) < SMALL:
         insets, width = insets[:1], min(width, 1)
     rectangles = [
