@@ -1,16 +1,12 @@
 """What stands above a central difference: the entry that moves, its step, and the precision."""
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
+from attnlib.explorers.part import Part, source
 from attnlib.lessons.moved_losses import PRECISIONS
 
-HERE = Path(__file__).parent
 
-
-class Chooser(anywidget.AnyWidget):
+class Chooser(Part):
     """An entry, a step and a precision to choose.
 
     Attributes
@@ -25,8 +21,8 @@ class Chooser(anywidget.AnyWidget):
         One of `moved_losses.PRECISIONS`.
     """
 
-    _esm = HERE / "chooser.js"
-    _css = HERE / "matrix.css"
+    _esm = source("chooser.js")
+    _css = source("matrix.css")
     entries = traitlets.List().tag(sync=True)
     entry = traitlets.Int(0).tag(sync=True)
     step = traitlets.Unicode("0.5").tag(sync=True)

@@ -2,11 +2,10 @@
 
 import json
 import math
-from pathlib import Path
 
-import anywidget
 import traitlets
 
+from attnlib.explorers.part import Part, source
 from attnlib.views import numbers
 
 REACH, STEP = 6.0, 0.25
@@ -58,7 +57,7 @@ def _from_json(values, _widget):
     return [[float(x) for x in row] for row in values]
 
 
-class MatrixControl(anywidget.AnyWidget):
+class MatrixControl(Part):
     """The sliders of one matrix.
 
     Parameters
@@ -82,8 +81,8 @@ class MatrixControl(anywidget.AnyWidget):
         Rows and columns of the entries that are marked as what a chosen cell comes from.
     """
 
-    _esm = Path(__file__).parent / "matrix.js"
-    _css = Path(__file__).parent / "matrix.css"
+    _esm = source("matrix.js")
+    _css = source("matrix.css")
     name = traitlets.Unicode().tag(sync=True)
     role = traitlets.Unicode().tag(sync=True)
     caption = traitlets.Unicode().tag(sync=True)

@@ -1,13 +1,13 @@
 """Three alignment pictures of a sentence that the learner types."""
 
 import logging
-from pathlib import Path
 from threading import RLock
 
 import ipywidgets as widgets
 
 from attnlib.explorers.history_canvas import HEIGHT, WIDTH, HistoryCanvas
 from attnlib.explorers.outlets import STALE
+from attnlib.explorers.part import source
 from attnlib.explorers.reading import Words
 from attnlib.lessons.history import model_history
 from attnlib.views.alignment_layout import MOST
@@ -21,7 +21,7 @@ START = ("birds", "sing")
 class StyledWords(Words):
     """Words that bring the panel's styles along: there is no matrix here that would."""
 
-    _css = Path(__file__).parent / "matrix.css"
+    _css = source("matrix.css")
 
 
 class HistoryExplorer(widgets.VBox):

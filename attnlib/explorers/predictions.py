@@ -2,20 +2,18 @@
 
 import logging
 import threading
-from pathlib import Path
 
-import anywidget
 import traitlets
 
+from attnlib.explorers.part import Part, source
 from attnlib.lessons.predictions import NAMES, UNANSWERED, answer, in_a_cell, question
 
 __all__ = ["NAMES", "QuestionForm", "answer", "ask"]
 
 LOG = logging.getLogger("attnlib")
-HERE = Path(__file__).parent
 
 
-class QuestionForm(anywidget.AnyWidget):
+class QuestionForm(Part):
     """One question with a choice, a number or a grid to fill in.
 
     The browser shows and sends; it never holds the right answer. All that is shown is shown as
@@ -52,8 +50,8 @@ class QuestionForm(anywidget.AnyWidget):
         If there is no such question; the message lists those there are.
     """
 
-    _esm = HERE / "question.js"
-    _css = HERE / "question.css"
+    _esm = source("question.js")
+    _css = source("question.css")
     text = traitlets.Unicode().tag(sync=True)
     options = traitlets.List().tag(sync=True)
     rows = traitlets.List().tag(sync=True)

@@ -1,15 +1,13 @@
 """Choosing a cell and reading it: the layer of buttons over a picture, and the words below it."""
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
-HERE = Path(__file__).parent
+from attnlib.explorers.part import Part, source
+
 NAMES = {"q": "query", "k": "key", "v": "value", "o": "output", "": "feature"}
 
 
-class Reader(anywidget.AnyWidget):
+class Reader(Part):
     """The cells of a picture, to be chosen by mouse or keyboard.
 
     Parameters
@@ -25,7 +23,7 @@ class Reader(anywidget.AnyWidget):
         The cells that the chosen one comes from.
     """
 
-    _esm = HERE / "reader.js"
+    _esm = source("reader.js")
     grids = traitlets.List().tag(sync=True)
     chosen = traitlets.List(["", 0, 0]).tag(sync=True)
     sources = traitlets.List().tag(sync=True)
@@ -50,7 +48,7 @@ def _grid(place):
     }
 
 
-class Words(anywidget.AnyWidget):
+class Words(Part):
     """The state in words; all of it is shown as text, never as markup.
 
     Attributes
@@ -59,7 +57,7 @@ class Words(anywidget.AnyWidget):
         The head in a sentence, the chosen cell's equations, and why a setting isn't drawn.
     """
 
-    _esm = HERE / "words.js"
+    _esm = source("words.js")
     summary = traitlets.Unicode().tag(sync=True)
     reading = traitlets.Unicode().tag(sync=True)
     refusal = traitlets.Unicode().tag(sync=True)

@@ -1,10 +1,8 @@
 """What stands above the matrices of an explorer: presets, d_k, undo and redo, copy and save."""
 
-from pathlib import Path
-
-import anywidget
 import traitlets
 
+from attnlib.explorers.part import Part, source
 from attnlib.lessons import examples
 from attnlib.lessons.widening import NEW_FEATURES
 
@@ -17,7 +15,7 @@ FILES = (
 OWN = "your own numbers"
 
 
-class Toolbar(anywidget.AnyWidget):
+class Toolbar(Part):
     """Controls that concern a whole head.
 
     Parameters
@@ -38,7 +36,7 @@ class Toolbar(anywidget.AnyWidget):
         Can be set and observed; `tables` says whether the tables are open.
     """
 
-    _esm = Path(__file__).parent / "toolbar.js"
+    _esm = source("toolbar.js")
     presets = traitlets.List().tag(sync=True)
     preset = traitlets.Unicode().tag(sync=True)
     key_width = traitlets.Int(1).tag(sync=True)
