@@ -59,8 +59,8 @@ class MixtureExplorer(_WithArrows):
 
     @property
     def summary(self):
-        """The state of the head in a few sentences."""
-        return f"{super().summary} {outputs_sentence(mixture.Scene.of(self.head))}"
+        """Where the outputs lie, in two sentences."""
+        return outputs_sentence(mixture.Scene.of(self.head))
 
 
 class GradientExplorer(_Chapter):

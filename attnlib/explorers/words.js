@@ -17,12 +17,12 @@ function render({ model, el }) {
   root.append(...Object.values(parts), spoken);
   el.append(root);
   let timer;
-  // The picture itself is an image widget, which can't carry a text alternative of its own.
+  // A picture is an image widget, which can't carry a text alternative of its own.
   const describe = () => {
-    const stage = el.closest(".attnlib-panel")?.querySelector(".attnlib-stage");
-    const picture = stage?.querySelector("img");
-    if (picture) picture.alt = model.get("summary");
-    return el.isConnected && (picture || !stage);
+    const panel = el.closest(".attnlib-panel");
+    const pictures = panel?.querySelectorAll("img.widget-image") ?? [];
+    for (const picture of pictures) picture.alt = model.get("summary");
+    return el.isConnected && (pictures.length || !panel?.querySelector(".attnlib-stage"));
   };
   const waiting = setInterval(() => describe() && clearInterval(waiting), 50);
   const show = () => {

@@ -6,7 +6,7 @@ from attnlib.views import labels, numbers, style
 from attnlib.views.arrows import barbs, strokes
 from attnlib.views.frame import POINT, draw_label, pixel_axes
 from attnlib.views.layout import Layout
-from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, terms
+from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, point, terms
 from attnlib.views.plane import draw_plane
 from attnlib.views.showing import Picture
 from attnlib.views.stamps import INK, stamp
@@ -115,15 +115,12 @@ def accounts(scene):
     lines = []
     for position, query in enumerate(scene.queries):
         y = _account_top(position)
-        output = scene.steps[position, -1, : len(scene.features)]
-        name = numbers.label("o", query)
-        point = ", ".join(numbers.short(entry) for entry in output)
-        point = f"({point})" if len(output) > 1 else point
+        name, x = numbers.label("o", query), BESIDE + SAMPLE + 8
         if len(scene.values) <= MOST_TERMS:
-            lines.append((BESIDE + SAMPLE + 8, y, f"{name} = {terms(scene.weights[position])}"))
-            lines.append((BESIDE + SAMPLE + 8, y + LINE, numbers.signed(f"   = {point}")))
+            lines.append((x, y, f"{name} = {terms(scene.weights[position])}"))
+            lines.append((x, y + LINE, f"   = {point(scene, position)}"))
         else:
-            lines.append((BESIDE + SAMPLE + 8, y, numbers.signed(f"{name} = {point}")))
+            lines.append((x, y, f"{name} = {point(scene, position)}"))
     return lines
 
 

@@ -108,11 +108,13 @@ def describe(scene, width):
         sum_of = f" = {terms(scene.weights[position], 6)}" if count <= MOST_TERMS else ""
         cue = style.TRAILS[position].cue
         parts.append(f"{numbers.label('o', query)}{sum_of} ends at {output} ({cue}).")
-    return " ".join([*parts, _hull_words(len(scene.corners))])
+    corners = len(scene.corners)
+    parts.append(_hull_words(corners))
+    return " ".join(parts) + (f" It has {corners} corners." if corners > 2 else "")
 
 
 def outputs_sentence(scene):
-    """Say where the outputs lie, in a sentence or two that can follow a slider.
+    """Say where the outputs lie, in two sentences short enough to follow a slider.
 
     Parameters
     ----------
@@ -122,13 +124,33 @@ def outputs_sentence(scene):
     Returns
     -------
     str
-        Such as ``"o₀ = (1.028332, 2.915004). Every output lies on the segment ..."``
+        Such as ``"o₀ = (1.028, 2.915). Every output lies on the segment between the values."``
     """
     ends = [
-        f"{numbers.label('o', query)} = {_point(scene.steps[position, -1], scene)}"
+        f"{numbers.label('o', query)} = {point(scene, position)}"
         for position, query in enumerate(scene.queries)
     ]
     return f"{'; '.join(ends)}. {_hull_words(len(scene.corners))}"
+
+
+def point(scene, position):
+    """Write one output shortly.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is shown.
+    position : int
+        Its place among the drawn queries.
+
+    Returns
+    -------
+    str
+        Such as ``"(1.028, 2.915)"``; without brackets where there is one feature.
+    """
+    output = scene.steps[position, -1, : len(scene.features)]
+    text = numbers.signed(", ".join(numbers.short(entry) for entry in output))
+    return f"({text})" if len(output) > 1 else text
 
 
 def _hull_words(corners):
@@ -136,7 +158,7 @@ def _hull_words(corners):
         return "All values are one point, and so is every output."
     where = "on the segment between the values"
     if corners > 2:
-        where = f"in the hull of the values, which has {corners} corners"
+        where = "in the hull of the values"
     return f"Every output lies {where}."
 
 
