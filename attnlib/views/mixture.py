@@ -50,7 +50,7 @@ class Painter:
         rings = {"linestyle": "", "marker": "o", "color": style.INK, "markerfacecolor": style.PAPER}
         self.values = [
             axes.plot([], [], markersize=size * POINT, markeredgewidth=1.3 * POINT, **rings)[0]
-            for size in (13, 7)
+            for size in (15, 8)
         ]
         self.trails = [_trail(axes, trail) for trail in style.TRAILS]
         lines = [artist for trail in self.trails for artist in trail]
@@ -147,7 +147,7 @@ def draw_background(axes, scene):
         look = {"color": trail.colour, "linewidth": 1.8 * POINT, "linestyle": trail.line}
         artists += axes.plot([BESIDE, BESIDE + SAMPLE], [y, y], **look)
         artists += axes.plot(
-            [BESIDE + SAMPLE], [y], trail.marker, color=trail.colour, markersize=7 * POINT
+            [BESIDE + SAMPLE], [y], trail.marker, color=trail.colour, markersize=trail.size * POINT
         )
     key = [words for words in KEY if words != SPOKES or not scene.plane.flat]
     for position, words in enumerate(reversed(key)):
@@ -215,5 +215,5 @@ def _trail(axes, trail):
     look = {"color": trail.colour, "linewidth": 1.8 * POINT}
     (shaft,) = axes.plot([], [], linestyle=trail.line, **look)
     (heads,) = axes.plot([], [], **look)
-    (end,) = axes.plot([], [], trail.marker, color=trail.colour, markersize=7 * POINT)
+    (end,) = axes.plot([], [], trail.marker, color=trail.colour, markersize=trail.size * POINT)
     return shaft, heads, end

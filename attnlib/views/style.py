@@ -71,6 +71,8 @@ class Trail:
         The matplotlib line style.
     marker : str
         The matplotlib marker where the arrows end.
+    size : float
+        The marker's side in pixels; smaller for a later query, so that none hides another.
     colour : str
         Of both; it repeats what line and marker say.
     """
@@ -78,14 +80,15 @@ class Trail:
     cue: str
     line: str | tuple
     marker: str
+    size: float
     colour: str
 
 
 TRAILS = (
-    Trail("solid line, filled circle", "solid", "o", "#0b5394"),
-    Trail("dashed line, square", (0, (5, 2)), "s", "#9c3d00"),
-    Trail("dotted line, triangle", (0, (1, 1.4)), "^", "#1f6b3a"),
-    Trail("dash-dotted line, diamond", (0, (6, 2, 1, 2)), "D", "#6a2c91"),
+    Trail("solid line, filled circle", "solid", "o", 9.5, "#0b5394"),
+    Trail("dashed line, square", (0, (5, 2)), "s", 6.5, "#9c3d00"),
+    Trail("dotted line, triangle", (0, (1, 1.4)), "^", 5.5, "#1f6b3a"),
+    Trail("dash-dotted line, diamond", (0, (6, 2, 1, 2)), "D", 4, "#6a2c91"),
 )
 """Four queries can be told apart in one picture."""
 

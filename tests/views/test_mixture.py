@@ -156,7 +156,7 @@ class TestWords:
 
 class TestTrails:
     def test_queries_differ_in_line_and_marker_and_not_by_colour_alone(self):
-        for look in ("line", "marker", "cue", "colour"):
+        for look in ("line", "marker", "size", "cue", "colour"):
             assert len({getattr(trail, look) for trail in style.TRAILS}) == len(style.TRAILS)
 
     def test_the_barbs_of_an_arrow_meet_at_its_tip_and_point_back(self):
