@@ -22,7 +22,6 @@ class Chooser(Part):
     """
 
     _esm = source("chooser.js")
-    _css = source("matrix.css")
     entries = traitlets.List().tag(sync=True)
     entry = traitlets.Int(0).tag(sync=True)
     step = traitlets.Unicode("0.5").tag(sync=True)

@@ -82,7 +82,6 @@ class MatrixControl(Part):
     """
 
     _esm = source("matrix.js")
-    _css = source("matrix.css")
     name = traitlets.Unicode().tag(sync=True)
     role = traitlets.Unicode().tag(sync=True)
     caption = traitlets.Unicode().tag(sync=True)

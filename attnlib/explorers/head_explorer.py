@@ -65,6 +65,9 @@ class HeadExplorer(widgets.VBox):
 
     def __init__(self, query=None, key=None, value=None, grad_output=None):
         start = states.as_inputs(query, key, value, grad_output)
+        # The picture before any widget: while their messages leave, it would wait for each.
+        self._canvas = HeadCanvas(names=self.GRIDS)
+        shown, picture = self._draw(start)
         plain = widgets.Layout()
         self._editing = Editing(start, self._redraw, plain)
         self._matrices = self._editing.matrices
@@ -76,8 +79,6 @@ class HeadExplorer(widgets.VBox):
             self._act,
             layout=plain,
         )
-        self._canvas = HeadCanvas(names=self.GRIDS)
-        shown, picture = self._draw()
         self._outlets = Outlets(self._canvas.layout, picture, self.summary, plain)
         self.pictures, self._numbers = self._outlets.pictures, None
         self._linked = LinkedReading(
@@ -249,9 +250,8 @@ class HeadExplorer(widgets.VBox):
             self._canvas.scale = min(2.0, max(1.0, change.new))
             self._redraw()
 
-    def _draw(self):
-        """Compute what the sliders say, and paint it; nothing changes where it is refused."""
-        inputs = self._editing.inputs()
+    def _draw(self, inputs):
+        """Compute a head and paint it; nothing changes where it is refused."""
         head = scaled_dot_product_self_attention(inputs.query, inputs.key, inputs.value)
         gradients = head.backward(inputs.grad_output)
         shown = quantities(head, gradients, inputs.grad_output)
@@ -261,7 +261,7 @@ class HeadExplorer(widgets.VBox):
 
     def _redraw(self):
         try:
-            shown, picture = self._draw()
+            shown, picture = self._draw(self._editing.inputs())
             # First of all: it is what the eye follows.
             self._outlets.show(picture)
             reading = self._linked.follow(self._canvas.layout, shown)

@@ -7,7 +7,6 @@ import ipywidgets as widgets
 
 from attnlib.explorers.history_canvas import HEIGHT, WIDTH, HistoryCanvas
 from attnlib.explorers.outlets import STALE
-from attnlib.explorers.part import source
 from attnlib.explorers.reading import Words
 from attnlib.lessons.history import model_history
 from attnlib.views.alignment_layout import MOST
@@ -16,12 +15,6 @@ from attnlib.views.alignment_words import alignment_tables, history_sentence
 LOG = logging.getLogger("attnlib")
 LARGEST_SEED = 9999
 START = ("birds", "sing")
-
-
-class StyledWords(Words):
-    """Words that bring the panel's styles along: there is no matrix here that would."""
-
-    _css = source("matrix.css")
 
 
 class HistoryExplorer(widgets.VBox):
@@ -59,7 +52,7 @@ class HistoryExplorer(widgets.VBox):
         self.controls = _controls(self.history.tokens, steps, seed)
         size = widgets.Layout(width=f"{WIDTH}px", height=f"{HEIGHT}px")
         self.pictures = {"alignments": widgets.Image(format="png", layout=size)}
-        self._words = StyledWords(layout=widgets.Layout(width=f"{WIDTH}px"))
+        self._words = Words(layout=widgets.Layout(width=f"{WIDTH}px"))
         self.numbers = widgets.HTML(layout=widgets.Layout(display="none"))
         stage = widgets.Box([self.pictures["alignments"]])
         self._tables = widgets.ToggleButton(description="Tables")

@@ -74,7 +74,8 @@ function render({ model, el }) {
 
   model.on("change:grids", build);
   model.on("change:chosen change:sources", mark);
-  build();
+  // The picture is there first, a frame before its cells can be chosen.
+  requestAnimationFrame(() => setTimeout(build));
   return () => model.off(null, null, null);
 }
 

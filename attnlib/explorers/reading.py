@@ -58,6 +58,8 @@ class Words(Part):
     """
 
     _esm = source("words.js")
+    # Every panel has words: its whole style sheet comes with them, once.
+    _css = source("panel.css")
     summary = traitlets.Unicode().tag(sync=True)
     reading = traitlets.Unicode().tag(sync=True)
     refusal = traitlets.Unicode().tag(sync=True)

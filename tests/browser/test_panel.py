@@ -107,7 +107,7 @@ class TestRunningTheCellAgain:
 class TestBesideARunningCell:
     def test_figures_and_panel_are_both_whole(self, scratch, panel):
         slider, figures = panel.slider(ENTRIES[0]), scratch.cells.last.locator("img")
-        # ipykernel 7.4 hands a comm's messages to the thread that used it last: the cell's at first.
+        # ipykernel 7.4 hands a message to the thread that used the comm last: the cell's at first.
         panel.press(ENTRIES[0], "ArrowRight")
         panel.press(ENTRIES[0], "ArrowLeft")
         panel.wait_for_picture(picture())
