@@ -81,6 +81,7 @@ class MatrixControl(Part):
         Rows and columns of the entries that are marked as what a chosen cell comes from.
     """
 
+    KIND = "matrix"
     _esm = source("matrix.js")
     name = traitlets.Unicode().tag(sync=True)
     role = traitlets.Unicode().tag(sync=True)

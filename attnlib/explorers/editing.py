@@ -9,6 +9,7 @@ import traitlets
 from attnlib.explorers import states
 from attnlib.explorers.changes import Changes
 from attnlib.explorers.controls import MatrixControl
+from attnlib.explorers.desk import Place
 from attnlib.lessons.widening import NEW_FEATURES, widen
 
 OPERANDS = {"Q": "query", "K": "key", "V": "value"}
@@ -54,10 +55,10 @@ class Editing(traitlets.HasTraits):
         self.changes = Changes(start)
         self._grad_output = start.grad_output
         self._holding = 0
-        self.matrices = {
-            name: MatrixControl(name, getattr(start, operand)[0].tolist(), layout=plain)
-            for name, operand in OPERANDS.items()
-        }
+        self.matrices = {}
+        for name, operand in OPERANDS.items():
+            rows = getattr(start, operand)[0].tolist()
+            self.matrices[name] = MatrixControl(name, rows, layout=plain, comm=Place())
         for matrix in self.matrices.values():
             matrix.observe(self._moved, "values")
         self.observe(self._width_moved, "key_width")

@@ -11,6 +11,7 @@ from attnlib.core.errors import SelfAttentionError
 from attnlib.core.head import scaled_dot_product_self_attention
 from attnlib.explorers import files, states
 from attnlib.explorers.canvas import HeadCanvas
+from attnlib.explorers.desk import Desk, Place
 from attnlib.explorers.editing import Editing
 from attnlib.explorers.linked import LinkedReading
 from attnlib.explorers.messages import keep_apart_from_cells
@@ -78,6 +79,7 @@ class HeadExplorer(widgets.VBox):
             states.LARGEST_WIDTH,
             self._act,
             layout=plain,
+            comm=Place(),
         )
         self._outlets = Outlets(self._canvas.layout, picture, self.summary, plain)
         self.pictures, self._numbers = self._outlets.pictures, None
@@ -88,12 +90,17 @@ class HeadExplorer(widgets.VBox):
             self._editing.lock,
         )
         self._linked.follow(self._canvas.layout, shown)
-        super().__init__(self._parts(), _dom_classes=("attnlib-panel", self.ARRANGEMENT))
+        sliders = {name: self._matrices[name] for name in self.SLIDERS}
+        outlets = {"reader": self._outlets.reader, "words": self._outlets.words}
+        desk = Desk({"toolbar": self._toolbar, **sliders, **outlets}, layout=plain)
+        keep_apart_from_cells(desk)
+        super().__init__(
+            [desk, *self._pictures()], _dom_classes=("attnlib-panel", self.ARRANGEMENT)
+        )
         self._watch()
 
-    def _parts(self):
-        sliders = (self._matrices[name] for name in self.SLIDERS)
-        return [self._toolbar, *sliders, self._outlets.stage, self._outlets.words]
+    def _pictures(self):
+        return self.pictures.values()
 
     def __repr__(self):
         _, tokens, key_width = self.head.query.shape
@@ -226,7 +233,6 @@ class HeadExplorer(widgets.VBox):
             getattr(self, word)()
 
     def _watch(self):
-        keep_apart_from_cells(self._toolbar, *self._matrices.values(), self._outlets.reader)
         for matrix in self._matrices.values():
             matrix.observe(self._sharpen, "pixel_ratio")
         traitlets.link((self._toolbar, "key_width"), (self._editing, "key_width"))

@@ -2,6 +2,7 @@
 
 import ipywidgets as widgets
 
+from attnlib.explorers.desk import Place
 from attnlib.explorers.reading import Reader, Words
 
 STALE = "attnlib-stale"
@@ -27,8 +28,6 @@ class Outlets:
         ``"head"``: every stage and gradient.
     reader : Reader
         The cells over the picture.
-    stage : ipywidgets.Box
-        Picture and reader, one over the other.
     words : Words
         The summary, the reading of the chosen cell, and a refusal while there is one.
     """
@@ -36,13 +35,12 @@ class Outlets:
     # Each part is made with all that it shows: a message more is a wait before the first picture.
     def __init__(self, frame, picture, summary, plain):
         size = {"width": str(frame.width), "height": str(frame.height)}
-        image = widgets.Image(value=picture, format="png", layout=plain, **size)
-        self.pictures = {"head": image}
-        self.reader = Reader(frame, layout=plain)
-        self.stage = widgets.Box(
-            [image, self.reader], layout=plain, _dom_classes=("attnlib-stage",)
+        image = widgets.Image(
+            value=picture, format="png", layout=plain, _dom_classes=("attnlib-picture",), **size
         )
-        self.words = Words(summary=summary, layout=plain)
+        self.pictures = {"head": image}
+        self.reader = Reader(frame, layout=plain, comm=Place())
+        self.words = Words(summary=summary, layout=plain, comm=Place())
 
     def show(self, picture):
         """Show the picture of an accepted setting.

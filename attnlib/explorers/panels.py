@@ -18,13 +18,11 @@ class _WithArrows(_Chapter):
     ARROWS = None
     """The picture's name, and the view that draws it."""
 
-    def _parts(self):
+    def _pictures(self):
         name, view = self.ARROWS
         self._arrows = ArrowPicture(view, self.head)
         self.pictures[name] = self._arrows.image
-        parts = super()._parts()
-        below = parts.index(self._outlets.stage) + 1
-        return [*parts[:below], self._arrows.image, *parts[below:]]
+        return super()._pictures()
 
     def _redraw(self):
         super()._redraw()

@@ -25,7 +25,10 @@ def source(name):
 
 
 class Part(anywidget.AnyWidget):
-    """A widget whose `_esm`, and `_css` if it has one, are made by `source`."""
+    """A widget whose `_esm`, and `_css` if it has one, are made by `source`.
+
+    With ``comm=Place()`` it stands on a `Desk`, and the browser doesn't see it by itself.
+    """
 
     _anywidget_id = traitlets.Unicode().tag(sync=True)
 

@@ -23,6 +23,7 @@ class Reader(Part):
         The cells that the chosen one comes from.
     """
 
+    KIND = "reader"
     _esm = source("reader.js")
     grids = traitlets.List().tag(sync=True)
     chosen = traitlets.List(["", 0, 0]).tag(sync=True)
@@ -57,6 +58,7 @@ class Words(Part):
         The head in a sentence, the chosen cell's equations, and why a setting isn't drawn.
     """
 
+    KIND = "words"
     _esm = source("words.js")
     # Every panel has words: its whole style sheet comes with them, once.
     _css = source("panel.css")

@@ -36,6 +36,7 @@ class Toolbar(Part):
         Can be set and observed; `tables` says whether the tables are open.
     """
 
+    KIND = "toolbar"
     _esm = source("toolbar.js")
     presets = traitlets.List().tag(sync=True)
     preset = traitlets.Unicode().tag(sync=True)

@@ -22,9 +22,10 @@ function render({ model, el }) {
     const panel = el.closest(".attnlib-panel");
     const pictures = panel?.querySelectorAll("img.widget-image") ?? [];
     for (const picture of pictures) picture.alt = model.get("summary");
-    return el.isConnected && (pictures.length || !panel?.querySelector(".attnlib-stage"));
+    return pictures.length;
   };
-  const waiting = setInterval(() => describe() && clearInterval(waiting), 50);
+  let tries = 100;
+  const waiting = setInterval(() => (describe() || !tries--) && clearInterval(waiting), 50);
   const show = () => {
     const refused = Boolean(model.get("refusal"));
     for (const [name, part] of Object.entries(parts)) {

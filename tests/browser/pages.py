@@ -26,7 +26,7 @@ KERNEL_ANSWERS = """async () => {
 }"""
 # Every picture that a panel shows from here on, and what stands there at each frame of the screen.
 WATCH = """(panel) => {
-  const image = panel.querySelector(".attnlib-stage img");
+  const image = panel.querySelector("img.attnlib-picture");
   const seen = { pictures: 0, frames: 0, gone: 0, heights: [panel.offsetHeight] };
   new MutationObserver(() => seen.pictures++).observe(image, { attributeFilter: ["src"] });
   const frame = () => {
@@ -166,7 +166,7 @@ class Panel:
 
     def __init__(self, root):
         self.root, self.page = root, root.page
-        self.image = root.locator(".attnlib-stage img")
+        self.image = root.locator("img.attnlib-picture")
         self.summary = root.locator(".attnlib-summary")
         self.refusal = root.locator(".attnlib-refusal")
         self.tables = root.locator(".widget-html-content").filter(has_text="dWeights")

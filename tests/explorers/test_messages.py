@@ -57,11 +57,18 @@ def test_a_widget_kept_apart_runs_none_and_is_moved_all_the_same(shell):
 
 def test_no_part_of_an_explorer_runs_any(shell):
     explorer = HeadExplorer()
-    move(explorer._matrices["Q"], values=[[0, 2.5], [2, -1]], focused=[0, 1])
-    move(explorer._matrices["K"], pixel_ratio=2.0)
-    move(explorer._matrices["V"], focused=[1, 1])
-    move(explorer._toolbar, key_width=3, tables=True)
-    move(explorer._outlets.reader, chosen=["weights", 0, 1])
+    desk = explorer.children[0]
+
+    def move_part(name, **state):
+        message = {"name": name, "state": state}
+        data = {"method": "custom", "content": {"sent": [message]}}
+        desk.comm.handle_msg({"content": {"data": data}, "buffers": []})
+
+    move_part("Q", values=[[0, 2.5], [2, -1]], focused=[0, 1])
+    move_part("K", pixel_ratio=2.0)
+    move_part("V", focused=[1, 1])
+    move_part("toolbar", key_width=3, tables=True)
+    move_part("reader", chosen=["weights", 0, 1])
     move(explorer.controls["d_k"], value=4)
     assert shell.ran == []
     assert explorer.head.query.tolist() == [[[0, 2.5, 0, 0], [2, -1, 0, 0]]]

@@ -1,0 +1,103 @@
+// The parts of one panel as one widget: a browser starts one script and hears one comm for all of
+// them. `KINDS` stands before this text: the name of a script -> what it exports.
+
+// Stands for a widget's own model: the same get, set, save_changes, send, on and off.
+function Part(name, state, post) {
+  const views = new Set();
+  const unsaved = new Set();
+  const emit = (event, ...rest) => {
+    for (const view of [...views])
+      for (const [events, call] of [...view])
+        if (events.includes(event)) call(...rest);
+  };
+  const change = (changes) => {
+    const moved = Object.keys(changes).filter(
+      (key) => JSON.stringify(state[key]) !== JSON.stringify(changes[key])
+    );
+    for (const key of moved) state[key] = changes[key];
+    for (const key of moved) emit(`change:${key}`);
+    return moved;
+  };
+  const seen = () => {
+    const view = new Set();
+    views.add(view);
+    const model = {
+      get: (key) => state[key],
+      set: (key, value) => change({ [key]: value }).forEach((moved) => unsaved.add(moved)),
+      save_changes: () => {
+        post(name, Object.fromEntries([...unsaved].map((key) => [key, state[key]])));
+        unsaved.clear();
+      },
+      send: (content) => post(name, {}, content),
+      on: (events, call) => view.add([events.split(" "), call]),
+      off: (_events, call) =>
+        view.forEach((each) => (call && each[1] !== call ? 0 : view.delete(each))),
+    };
+    return { model, leave: () => views.delete(view) };
+  };
+  return { change, emit, seen };
+}
+
+export default () => {
+  let parts;
+
+  // One message is under way at a time; what moves meanwhile is sent as it is at the end.
+  const gather = (model) => {
+    let underway = null;
+    let waiting = [];
+    const flush = () => {
+      if (underway || !waiting.length) return;
+      [underway, waiting] = [waiting, []];
+      model.send({ sent: underway });
+    };
+    const post = (name, state, content) => {
+      const last = waiting.at(-1);
+      if (content || !last || last.name !== name || last.content)
+        waiting.push({ name, state: { ...state }, content });
+      else Object.assign(last.state, state);
+      flush();
+    };
+    const holds = (name, key) =>
+      [...(underway ?? []), ...waiting].some((each) => each.name === name && key in each.state);
+    const made = Object.entries(model.get("kinds")).map(([name, { kind, state }]) => [
+      name,
+      { kind, ...Part(name, state, post) },
+    ]);
+    parts = new Map(made);
+    model.on("msg:custom", (message, buffers) => {
+      if (message.received) {
+        underway = null;
+        return flush();
+      }
+      const part = parts.get(message.name);
+      if (message.content) return part.emit("msg:custom", message.content, buffers);
+      // What comes back of our own is older than what the hand does now.
+      const news = Object.entries(message.state).filter(
+        ([key]) => !(message.echo && holds(message.name, key))
+      );
+      part.change(Object.fromEntries(news));
+    });
+  };
+
+  return {
+    initialize({ model }) {
+      gather(model);
+    },
+    render({ el }) {
+      el.classList.add("attnlib-desk");
+      const ends = [...parts].map(([name, { kind, seen }]) => {
+        const { model, leave } = seen();
+        const slot = document.createElement("div");
+        slot.className = `attnlib-slot attnlib-slot-${kind}`;
+        slot.dataset.part = name;
+        el.append(slot);
+        const end = KINDS[kind].render({ model, el: slot });
+        return () => {
+          end?.();
+          leave();
+        };
+      });
+      return () => ends.forEach((end) => end());
+    },
+  };
+};
