@@ -88,6 +88,8 @@ def _browser(options):
         print(f"\n{title}\n{spread.HEADER}")
         for name, one in result[part].items():
             print(spread.line(name, one))
+    first = ", ".join(f"{name} {time:.0f}" for name, time in result["first opening"].items())
+    print(f"The first of each in its kernel: {first}")
     print("\nFrames shown in a one-second drag of 60 steps, each drag")
     for name, frames in result["drag"].items():
         print(f"{name:<44} {', '.join(map(str, frames))}")

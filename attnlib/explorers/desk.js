@@ -1,6 +1,8 @@
 // The parts of one panel as one widget: a browser starts one script and hears one comm for all of
 // them. `KINDS` stands before this text: the name of a script -> what it exports.
 
+const [FRAME, PATIENCE] = [20, 300]; // milliseconds
+
 // Stands for a widget's own model: the same get, set, save_changes, send, on and off.
 function Part(name, state, post) {
   const views = new Set();
@@ -36,6 +38,18 @@ function Part(name, state, post) {
     return { model, leave: () => views.delete(view) };
   };
   return { change, emit, seen };
+}
+
+// The picture is seen first; what stands around it has its room already, and comes a frame later.
+function afterPicture(el, call) {
+  const start = performance.now();
+  let timer = setTimeout(function look() {
+    const picture = el.closest(".attnlib-panel")?.querySelector(".attnlib-picture");
+    const shown = picture?.complete && picture.naturalWidth;
+    if (shown || performance.now() - start > PATIENCE) timer = setTimeout(call, FRAME);
+    else timer = setTimeout(look, 4);
+  });
+  return () => clearTimeout(timer);
 }
 
 export default () => {
@@ -85,19 +99,24 @@ export default () => {
     },
     render({ el }) {
       el.classList.add("attnlib-desk");
-      const ends = [...parts].map(([name, { kind, seen }]) => {
-        const { model, leave } = seen();
+      const ends = [];
+      const builds = [...parts].map(([name, { kind, seen }]) => {
         const slot = document.createElement("div");
         slot.className = `attnlib-slot attnlib-slot-${kind}`;
         slot.dataset.part = name;
         el.append(slot);
-        const end = KINDS[kind].render({ model, el: slot });
         return () => {
-          end?.();
-          leave();
+          const { model, leave } = seen();
+          ends.push(KINDS[kind].render({ model, el: slot }), leave);
         };
       });
-      return () => ends.forEach((end) => end());
+      // How high a toolbar is depends on the page's width, so its room can't be kept for it.
+      builds.shift()();
+      const stop = afterPicture(el, () => builds.forEach((build) => build()));
+      return () => {
+        stop();
+        ends.forEach((end) => end?.());
+      };
     },
   };
 };

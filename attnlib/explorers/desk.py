@@ -48,7 +48,7 @@ class Place:
 
     def send(self, data=None, metadata=None, buffers=None):
         """Send what a widget says to its own view."""
-        if self.desk is None:
+        if self.desk is None or data["method"] == "echo_update":
             return
         if data["method"] == "custom":
             message = {"content": data["content"]}

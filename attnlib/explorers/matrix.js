@@ -178,8 +178,7 @@ function render({ model, el }) {
   // Names may come in a later message than the numbers that they belong to.
   model.on("change:row_names change:row_labels change:column_names change:column_labels", build);
   model.on("change:sources", mark);
-  // The picture is there first, a frame before its sliders; their place is kept.
-  requestAnimationFrame(() => setTimeout(changed));
+  changed();
   model.set("pixel_ratio", window.devicePixelRatio || 1);
   model.save_changes();
   return () => {

@@ -74,8 +74,7 @@ function render({ model, el }) {
 
   model.on("change:grids", build);
   model.on("change:chosen change:sources", mark);
-  // The picture is there first, a frame before its cells can be chosen.
-  requestAnimationFrame(() => setTimeout(build));
+  build();
   return () => model.off(null, null, null);
 }
 
