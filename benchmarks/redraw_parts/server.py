@@ -46,6 +46,8 @@ def lab(folder, prompt):
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1"),
             *(f"--port={port}", f"--ServerApp.root_dir={folder}", "--allow-root"),
             *(f"--IdentityProvider.token={TOKEN}", "--ServerApp.open_browser=False"),
+            # So that a page can be told to clear a cell.
+            "--LabApp.expose_app_in_browser=True",
             f"--LabApp.workspaces_dir={place / 'workspaces'}",
             f"--LabApp.user_settings_dir={place / 'settings'}",
         ],
