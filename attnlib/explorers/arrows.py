@@ -4,7 +4,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from attnlib.explorers.outlets import STALE
-from attnlib.views import png
+from attnlib.views import labels, png
 from attnlib.views.frame import pixel_axes
 
 
@@ -49,7 +49,8 @@ class ArrowCanvas:
         for artist in self._painter.artists:
             self._axes.draw_artist(artist)
         pixels = np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[..., :3])
-        self._view.stamp_words(pixels, scale, scene, names)
+        lines = self._view.accounts(scene)
+        labels.stamp_words(pixels, scale, names, lines, self._view.SIZE.width)
         return png.encode(pixels)
 
     def _draw_background(self, scene, scale):

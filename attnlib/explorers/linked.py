@@ -98,11 +98,13 @@ class LinkedReading:
             return self._mark(None, (), [])
         reading = readings.read(self._shown, name, row, column)
         lines = [reading.equation]
-        if name in self._matrices:
+        # A panel that shows no gradient says nothing of one, nor of the objective.
+        returns = any(readings.is_gradient(place.name) for place in self._layout.places)
+        if returns and name in self._matrices:
             step = self._matrices[name].entries[row][column].step
             effect = readings.effect_of_step(self._shown, name, row, column, step)
             lines = [f"{reading.equation}. {effect}"]
-        if not readings.is_gradient(name):
+        if returns and not readings.is_gradient(name):
             back = readings.read(self._shown, readings.gradient_of(name), row, column)
             lines.append(back.equation)
         return self._mark(chosen, reading.sources, lines)

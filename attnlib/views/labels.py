@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlib.views import style
 from attnlib.views.frame import draw_label
+from attnlib.views.stamps import INK, stamp
 
 SIZE = 12
 ADVANCE = 0.602
@@ -144,6 +145,27 @@ def write(axes, names, lines):
     for text in texts:
         text.set_family("monospace")
     return texts
+
+
+def stamp_words(pixels, scale, names, lines, right):
+    """Print onto pixels what `write` writes on axes.
+
+    Parameters
+    ----------
+    pixels : numpy.ndarray
+        Shape [height, width, 3], bytes; changed in place.
+    scale : float
+        Device pixels for each pixel of the picture.
+    names : list of Label
+        From `place`.
+    lines : list of tuple
+        Left edge and middle in pixels, and the words.
+    right : float
+        Where the picture ends.
+    """
+    size = round(SIZE * scale)
+    for box, words, ground in boxes(names, lines, right):
+        stamp(pixels, tuple(round(x * scale) for x in box), words, size, INK, paper=ground)
 
 
 def _first_free(anchor, name, outwards, frame, taken):

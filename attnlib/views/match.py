@@ -4,15 +4,14 @@ import numpy as np
 
 from attnlib.views import labels, numbers, style
 from attnlib.views.arrows import barbs, strokes
-from attnlib.views.frame import POINT, draw_label, pixel_axes
+from attnlib.views.frame import POINT, pixel_axes
 from attnlib.views.layout import Layout
 from attnlib.views.match_scene import Scene, describe, written
-from attnlib.views.plane import draw_plane
+from attnlib.views.plane import draw_beside, draw_plane
 from attnlib.views.showing import Picture
-from attnlib.views.stamps import INK, stamp
 
 SIZE = Layout((), 0, None, 690, 350)
-BESIDE, TOP, LINE = 338, 54, 19
+BESIDE, TOP, LINE, NOTE_LINE = 338, 54, 19, 17
 ROWS = 12
 """Most scores that are written out beside the plane."""
 KEY = ("solid arrow: a query", "dashed arrow: a key")
@@ -90,13 +89,9 @@ def draw_background(axes, scene):
         Lines and texts.
     """
     artists = draw_plane(axes, scene.plane, "Queries and keys")
-    title = {"size": 13 * POINT, "weight": "bold", "color": style.INK}
-    artists.append(axes.text(BESIDE, 16, "Score = length × length × cosine", **title))
     wider = (f"lengths and cosines: of all {scene.width} features",) * (scene.width > 2)
-    for position, words in enumerate(reversed((*KEY, *wider))):
-        y = SIZE.height - 12 - position * 17
-        artists.append(draw_label(axes, BESIDE, y, words, "left", style.SOFT_INK))
-    return artists
+    title = "Score = length × length × cosine"
+    return artists + draw_beside(axes, BESIDE, title, (*KEY, *wider), NOTE_LINE)
 
 
 def accounts(scene):
@@ -117,25 +112,6 @@ def accounts(scene):
     if len(cells) > ROWS:
         words.append(f"and {len(cells) - ROWS} more")
     return [(BESIDE, TOP + position * LINE, line) for position, line in enumerate(words)]
-
-
-def stamp_words(pixels, scale, scene, names):
-    """Print onto pixels all that `match_figure` writes.
-
-    Parameters
-    ----------
-    pixels : numpy.ndarray
-        Shape [height, width, 3], bytes; changed in place.
-    scale : float
-        Device pixels for each pixel of the picture.
-    scene : Scene
-        What is shown.
-    names : list of Label
-        From `Painter.show`.
-    """
-    size = round(labels.SIZE * scale)
-    for box, words, ground in labels.boxes(names, accounts(scene), SIZE.width):
-        stamp(pixels, tuple(round(x * scale) for x in box), words, size, INK, paper=ground)
 
 
 def match_figure(head, item=0, features=None):

@@ -4,12 +4,11 @@ import numpy as np
 
 from attnlib.views import labels, numbers, style
 from attnlib.views.arrows import barbs, strokes
-from attnlib.views.frame import POINT, draw_label, pixel_axes
+from attnlib.views.frame import POINT, pixel_axes
 from attnlib.views.layout import Layout
 from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, point, terms
-from attnlib.views.plane import draw_plane
+from attnlib.views.plane import draw_beside, draw_plane
 from attnlib.views.showing import Picture
-from attnlib.views.stamps import INK, stamp
 
 SIZE = Layout((), 0, None, 640, 350)
 SPOKES = "grey line: a value as an arrow"
@@ -140,8 +139,6 @@ def draw_background(axes, scene):
         Texts and lines.
     """
     artists = draw_plane(axes, scene.plane, "Values mixed into outputs")
-    bold = {"size": 13 * POINT, "weight": "bold", "color": style.INK}
-    artists.append(axes.text(BESIDE, 16, "Each output is a sum", **bold))
     for position in range(len(scene.queries)):
         trail, y = style.TRAILS[position], _account_top(position)
         look = {"color": trail.colour, "linewidth": 1.8 * POINT, "linestyle": trail.line}
@@ -150,10 +147,7 @@ def draw_background(axes, scene):
             [BESIDE + SAMPLE], [y], trail.marker, color=trail.colour, markersize=trail.size * POINT
         )
     key = [words for words in KEY if words != SPOKES or not scene.plane.flat]
-    for position, words in enumerate(reversed(key)):
-        y = SIZE.height - 12 - position * LINE
-        artists.append(draw_label(axes, BESIDE, y, words, "left", style.SOFT_INK))
-    return artists
+    return artists + draw_beside(axes, BESIDE, "Each output is a sum", key, LINE)
 
 
 def mixture_figure(head, item=0, features=None, queries=None):
@@ -185,25 +179,6 @@ def mixture_figure(head, item=0, features=None, queries=None):
     draw_background(axes, scene)
     labels.write(axes, Painter(axes).show(scene), accounts(scene))
     return Picture(axes.figure, describe(scene, head.value_width))
-
-
-def stamp_words(pixels, scale, scene, names):
-    """Print onto pixels all that `mixture_figure` writes.
-
-    Parameters
-    ----------
-    pixels : numpy.ndarray
-        Shape [height, width, 3], bytes; changed in place.
-    scale : float
-        Device pixels for each pixel of the picture.
-    scene : Scene
-        What is shown.
-    names : list of Label
-        From `Painter.show`.
-    """
-    size = round(labels.SIZE * scale)
-    for box, words, ground in labels.boxes(names, accounts(scene), SIZE.width):
-        stamp(pixels, tuple(round(x * scale) for x in box), words, size, INK, paper=ground)
 
 
 def _account_top(position):

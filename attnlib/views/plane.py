@@ -150,6 +150,36 @@ def draw_plane(axes, plane, title):
     return artists + _numbers(axes, plane, where) + _names(axes, plane)
 
 
+def draw_beside(axes, x, title, notes, line):
+    """Write the title of what stands beside a plane, and notes below it.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        From `frame.pixel_axes`.
+    x : float
+        The left edge, in pixels.
+    title : str
+        In bold, on the line of the plane's own.
+    notes : sequence of str
+        The last one stands at the bottom of the picture.
+    line : float
+        Height of a line.
+
+    Returns
+    -------
+    list of matplotlib.artist.Artist
+        The texts.
+    """
+    bold = {"size": 13 * POINT, "weight": "bold", "color": style.INK}
+    artists = [axes.text(x, 16, title, **bold)]
+    bottom = max(axes.get_ylim()) - 12
+    for position, words in enumerate(reversed(notes)):
+        y = bottom - position * line
+        artists.append(draw_label(axes, x, y, words, "left", style.SOFT_INK))
+    return artists
+
+
 def _rule(axes, across, down, strong):
     colour, width = (style.SOFT_INK, 1) if strong else (style.GRID, 0.8)
     return axes.plot(across, down, color=colour, linewidth=width * POINT, zorder=0)

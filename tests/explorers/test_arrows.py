@@ -103,7 +103,7 @@ class TestEveryPanelWithArrows:
         view = PANELS[name][1]
         scene = view.Scene.of(examples.load("worked-example").head())
         pixels = np.full((view.SIZE.height, view.SIZE.width, 3), 255, dtype=np.uint8)
-        view.stamp_words(pixels, 1, scene, [])
+        labels.stamp_words(pixels, 1, [], view.accounts(scene), view.SIZE.width)
         for x, y, words in view.accounts(scene):
             line = pixels[int(y) - 8 : int(y) + 8, int(x) :].min(axis=(0, 2))
             inked = np.flatnonzero(line < 128)

@@ -55,3 +55,20 @@ def test_the_scale_panel_moves_the_scale_and_keeps_the_scores():
     explorer.controls["d_k"].value = 8
     assert np.array_equal(explorer.head.raw_scores, scores)
     assert explorer.head.scaled_scores[0, 0, 1] == pytest.approx(6 / np.sqrt(8))
+
+
+@pytest.mark.parametrize("panel", [panels.ScoreExplorer, panels.ScaleExplorer])
+def test_a_panel_without_a_way_back_reads_no_gradient(panel):
+    explorer = panel()
+    for name in ("Q", "K", "raw_scores"):
+        explorer.choose(name, 0, 1)
+        assert explorer.reading
+        assert "\n" not in explorer.reading
+        assert "L " not in explorer.reading
+
+
+def test_a_panel_with_a_way_back_reads_it_too():
+    explorer = panels.GradientExplorer()
+    explorer.choose("Q", 0, 1)
+    assert "L " in explorer.reading
+    assert "\ndQ[q₀, 1]" in explorer.reading
