@@ -246,8 +246,12 @@ def _compose_backward(head, grad_output):
     yield "value gradient", grad_value
     grad_weights = grad_output @ head.value.swapaxes(1, 2)  # [B, T, T]
     yield "attention probability gradient", grad_weights
-    row_sum = np.sum(head.weights * grad_weights, axis=2, keepdims=True)  # [B, T, 1]
-    grad_scaled_scores = head.weights * (grad_weights - row_sum)  # [B, T, T]
+    # Softmax is blind to what all weights of a query gain alike. Counted from the favoured key's
+    # gain, the difference below does not cancel where one weight is nearly 1.
+    favoured = np.argmax(head.weights, axis=2)[..., None]  # [B, T, 1]
+    gain = grad_weights - np.take_along_axis(grad_weights, favoured, axis=2)  # [B, T, T]
+    row_sum = np.sum(head.weights * gain, axis=2, keepdims=True)  # [B, T, 1]
+    grad_scaled_scores = head.weights * (gain - row_sum)  # [B, T, T]
     yield "scaled query-key score gradient", grad_scaled_scores
     grad_raw_scores = grad_scaled_scores * head.scale  # [B, T, T]
     yield "raw query-key score gradient", grad_raw_scores
