@@ -7,6 +7,8 @@ from attnlib.views import numbers
 
 SPOKEN = 8
 """Queries that are told one by one; of a larger head the rest is counted."""
+ROUNDING = 1e-9
+"""Sizes that differ by a smaller share are told as equal."""
 
 
 def head_sentence(head, grad_output):
@@ -152,7 +154,10 @@ def gradient_sentence(gradients):
     """
     parts = []
     for name, gradient in gradients.items():
-        row, column = np.unravel_index(np.argmax(np.abs(gradient)), gradient.shape)
+        sizes = np.abs(gradient)
+        # Of sizes that differ by rounding alone, the first: which is larger would be chance.
+        first = np.argmax(sizes >= sizes.max() * (1 - ROUNDING))
+        row, column = np.unravel_index(first, gradient.shape)
         size = numbers.signed(numbers.fixed(gradient[row, column]))
         parts.append(f"{name} is largest at row {row}, feature {column}: {size}")
     return f"{'; '.join(parts)}."
