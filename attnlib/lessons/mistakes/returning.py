@@ -1,6 +1,8 @@
-"""Wrong heads that people write, each runnable, to be caught by the checks and learnt from."""
+"""Wrong ways back: gradients that people send to Q, K and V."""
 
 from attnlib.core.head import scaled_dot_product_self_attention
+
+MISTAKES = ()
 
 
 def gradient_scale_missing(query, key, value, grad_output):
