@@ -1,0 +1,1 @@
+"""How a hand-in is checked: fixtures, a guarded run, what it returned, the name of its mistake."""
