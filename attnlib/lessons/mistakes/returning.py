@@ -1,26 +1,25 @@
-"""Wrong ways back: gradients that people send to Q, K and V."""
+"""Mistakes on the way back, joined in its order: the value, the softmax, the scale, the products.
 
-from attnlib.core.head import scaled_dot_product_self_attention
+Each head takes ``(query, key, value, grad_output)`` and returns dQ, dK and dV. In the texts, dW is
+the gradient of the weights and dS that of the scaled scores; a query is a row, a key a column.
+"""
 
-MISTAKES = ()
+from attnlib.lessons.mistakes import (
+    returning_products,
+    returning_scale,
+    returning_softmax,
+    returning_sums,
+    returning_values,
+)
+from attnlib.lessons.mistakes.returning_scale import gradient_scale_missing
 
+__all__ = ["MISTAKES", "gradient_scale_missing"]
 
-def gradient_scale_missing(query, key, value, grad_output):
-    """Forget on the way back to Q and K that every score was divided by sqrt(d_k).
-
-    Parameters
-    ----------
-    query, key : array_like
-        Shape [batch, tokens, d_k].
-    value, grad_output : array_like
-        Shape [batch, tokens, d_v].
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        dQ and dK, each too large by sqrt(d_k), and the right dV.
-    """
-    head = scaled_dot_product_self_attention(query, key, value)
-    gradients = head.backward(grad_output)
-    scores = gradients.scaled_scores
-    return scores @ head.key, scores.swapaxes(1, 2) @ head.query, gradients.value
+MISTAKES = (
+    *returning_values.MISTAKES,
+    *returning_softmax.MISTAKES,
+    *returning_scale.MISTAKES,
+    *returning_products.MISTAKES,
+    *returning_sums.MISTAKES,
+)
+"""Every mistake of the way back, in teaching order."""
