@@ -112,9 +112,18 @@ export default () => {
       });
       // How high a toolbar is depends on the page's width, so its room can't be kept for it.
       builds.shift()();
-      const stop = afterPicture(el, () => builds.forEach((build) => build()));
+      // In a narrow window the picture scrolls; the toolbar and the words stay in view.
+      const fit = new ResizeObserver(([{ target }]) =>
+        el.style.setProperty("--attnlib-seen", `${target.clientWidth - 12}px`)
+      );
+      const stop = afterPicture(el, () => {
+        builds.forEach((build) => build());
+        const panel = el.closest(".attnlib-panel");
+        if (panel) fit.observe(panel);
+      });
       return () => {
         stop();
+        fit.disconnect();
         ends.forEach((end) => end?.());
       };
     },

@@ -61,3 +61,18 @@ def test_a_chapter_is_moved_by_a_key_as_a_voila_page(visit):
     panel = Panel(page.locator(".attnlib-panel"))
     panel.ready()
     assert moves(panel)
+
+
+def test_in_a_narrow_window_the_picture_scrolls_and_every_button_stays_in_view(visit):
+    page = visit(f"voila/render/{CHAPTER}")
+    page.set_viewport_size({"width": 640, "height": 750})
+    panel = Panel(page.locator(".attnlib-panel"))
+    panel.ready()
+    last = panel.root.get_by_label("Save the picture or the numbers")
+    page.wait_for_function(
+        "(boxes) => ((a, b) => a < b)(...boxes.map((box) => box.getBoundingClientRect().right))",
+        arg=[last.element_handle(), panel.root.element_handle()],
+    )
+    panel.root.evaluate("(panel) => panel.scrollTo(400, 0)")
+    assert last.bounding_box()["x"] > panel.root.bounding_box()["x"]
+    assert moves(panel)
