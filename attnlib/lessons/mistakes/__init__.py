@@ -2,13 +2,37 @@
 
 from types import MappingProxyType
 
-from attnlib.lessons.mistakes import returning, scaling, softmaxing
+from attnlib.lessons.mistakes import (
+    batching,
+    exponentials,
+    habits,
+    handing_back,
+    masking,
+    matching,
+    mixing,
+    overflowing,
+    returning,
+    scaling,
+    softmaxing,
+)
 from attnlib.lessons.mistakes.returning import gradient_scale_missing
 
 __all__ = ["CATALOGUE", "IDS", "SAME", "gradient_scale_missing", "load"]
 
 # In the order of the stages, so that a gallery is walked as a head is computed.
-ROOMS = (scaling, softmaxing, returning)
+ROOMS = (
+    matching,
+    scaling,
+    softmaxing,
+    exponentials,
+    overflowing,
+    mixing,
+    batching,
+    masking,
+    habits,
+    handing_back,
+    returning,
+)
 CATALOGUE = MappingProxyType({mistake.id: mistake for room in ROOMS for mistake in room.MISTAKES})
 IDS = tuple(CATALOGUE)
 

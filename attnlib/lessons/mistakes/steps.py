@@ -28,12 +28,6 @@ def softmax(scores, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def past_only(scores):
-    """Return which query may see which key under a causal mask, as True and False."""
-    queries, keys = scores.shape[-2:]
-    return np.tri(queries, keys, dtype=bool)
-
-
 RIGHT = {
     "raw_scores": lambda made: made.query @ made.key.swapaxes(1, 2),
     "scaled_scores": lambda made: made.raw_scores / math.sqrt(made.d_k),
