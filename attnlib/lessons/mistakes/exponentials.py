@@ -37,7 +37,7 @@ MISTAKES = (
             "half that shows in the row sums. Take the exponential of the scores first."
         ),
         question="What makes every weight positive, whatever the sign of its score?",
-        signature="Rows sum to 1, yet some weights are negative or above 1.",
+        signature="Each query's weights sum to 1, yet some are negative or above 1.",
         stage="weights",
         head=weighing(shares),
         variants=(
@@ -113,7 +113,7 @@ MISTAKES = (
             "maximum. Rows still sum to 1. Subtract the maximum from the score."
         ),
         question="Does the largest score of a query get its largest weight?",
-        signature="Each row of weights is in the opposite order of its scores.",
+        signature="Each query's weights stand in the opposite order of its scores.",
         stage="weights",
         head=weighing(lambda scores: softmax(-scores)),
         variants=(

@@ -47,8 +47,8 @@ MISTAKES = (
             "where (output, weights) is expected. With as many tokens as features even the shape "
             "is right. Return the output first."
         ),
-        question="Is what you return a table of queries by keys, or of queries by features?",
-        signature="What is returned has T columns, and each of its rows sums to 1.",
+        question="Does what you return go by queries and keys, or by queries and features?",
+        signature="What is returned has one number a key, and for each query they sum to 1.",
         stage="output",
         head=handing_back(lambda stages: stages["weights"]),
         variants=(

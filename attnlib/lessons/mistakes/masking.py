@@ -57,7 +57,7 @@ MISTAKES = (
             "mask away."
         ),
         question="Which keys may the first query look at in your head?",
-        signature="Some weights are exactly 0, in a triangle, and rows still sum to 1.",
+        signature="Some weights are exactly 0, in a triangle, and each query's still sum to 1.",
         stage="weights",
         head=with_mask(allowed),
         variants=(
@@ -85,7 +85,7 @@ MISTAKES = (
             "softmax."
         ),
         question="When some weights are taken away, who gives their share to the others?",
-        signature="Some weights are exactly 0, the others are right, and rows sum to less than 1.",
+        signature="Some weights are exactly 0, the others are right, and their sum is below 1.",
         stage="weights",
         head=head_with(
             weights=lambda made: softmax(made.scaled_scores) * allowed(made.scaled_scores)

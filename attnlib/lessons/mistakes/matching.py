@@ -82,7 +82,7 @@ MISTAKES = (
             "arguments, or of two projections, is all it takes. Queries are the rows, keys the "
             "columns."
         ),
-        question="In your scores, does a row belong to a query or to a key?",
+        question="Along which axis of your scores do the queries follow each other?",
         signature="The raw scores are the transpose of the right ones.",
         stage="raw_scores",
         head=scoring(lambda query, key: key @ query.swapaxes(1, 2)),
@@ -136,7 +136,7 @@ MISTAKES = (
             "languages. Use `@` with the keys transposed."
         ),
         question="Where does query 0 meet key 1 in your product?",
-        signature="It raises unless T = d_k; the scores have one column a feature, not one a key.",
+        signature="It raises unless T = d_k; the scores go by feature where they should go by key.",
         stage="raw_scores",
         head=scoring(lambda query, key: query * key),
     ),

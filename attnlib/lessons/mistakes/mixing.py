@@ -25,7 +25,7 @@ MISTAKES = (
             "einsum whose two letters are exchanged, or with a transpose left over. Let row i of "
             "the weights make row i of the output."
         ),
-        question="Which weights go into the output of query 0: those of its row or its column?",
+        question="Which weights go into the output of token 0: those it gives, or those it gets?",
         signature="The output is Aᵀ V; each key's weights sum to 1, and each query's do not.",
         stage="weights",
         head=head_with(weights=lambda made: softmax(made.scaled_scores).swapaxes(1, 2)),
@@ -82,7 +82,7 @@ MISTAKES = (
             "Several heads need such a step, and copied into one head it only does harm. Exchange "
             "the axes back before the reshape, or leave both away."
         ),
-        question="Does the output of token 0 stand in row 0 of its own item?",
+        question="Does the output of token 0 stand at token 0 of its own item?",
         signature="The output holds the right numbers in another order.",
         stage="output",
         head=mixing(lambda made: merged(made, 0, 1)),

@@ -32,7 +32,7 @@ MISTAKES = (
             "square root of d_k before the softmax."
         ),
         question="What happens to the scores between the product Q Kᵀ and the softmax?",
-        signature="The scaled scores are the raw scores, and the largest weights are too large.",
+        signature="The scaled scores equal the raw scores, so each query's weights are too uneven.",
         stage="scaled_scores",
         head=divided_by(lambda made: 1),
     ),

@@ -49,8 +49,8 @@ MISTAKES = (
         paragraph=(
             "The weights that one key gets from all queries sum to 1, where the weights that one "
             "query gives to all keys should. Shapes and totals are right, and training hardly "
-            "shows it. Queries and keys are easily confused when one says rows and columns. "
-            "Normalize along the axis of the keys, the last one."
+            "shows it. Which axis holds the keys is easily forgotten. Normalize along the "
+            "axis of the keys, the last one."
         ),
         question="Who shares out a total of 1: each query over the keys, or each key?",
         signature="For each key the weights over the queries sum to 1; for a query they do not.",
@@ -102,7 +102,7 @@ MISTAKES = (
     ),
     Mistake(
         id="softmax-lost-axis",
-        title="The sum of each row lost its axis",
+        title="The sum over the keys lost its axis",
         paragraph=(
             "The sum over the keys has shape [batch, queries] instead of [batch, queries, 1]. "
             "Broadcasting lines it up with the last axes, so a query is divided by the totals of "
@@ -110,7 +110,7 @@ MISTAKES = (
             "it. Write `keepdims=True` in the maximum and in the sum."
         ),
         question="What is the shape of the sum that you divide by?",
-        signature="It raises unless the batch size fits; if it runs, the rows do not sum to 1.",
+        signature="It raises unless the batch size fits; if it runs, the sums are not 1.",
         stage="weights",
         head=losing_axis(maximum_kept=True, total_kept=False),
         variants=(
