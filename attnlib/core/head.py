@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.core import inputs, tape
+from attnlib.core import fused, inputs, tape
 
 MEMORY_LIMIT = 2**30
 
@@ -24,6 +24,7 @@ class PreparedScores:
     scale: float
     raw_scores: np.ndarray
     scaled_scores: np.ndarray
+    _reaches: tuple
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,8 +126,11 @@ class SelfAttentionForward(PreparedScores):
         The chain rule through Vaswani et al. 2017, eq. 1, last operation first; the derivative of
         a softmax row is ``dS = A * (dA - sum_keys(A * dA))``.
         """
-        grad_output = inputs.accept_gradient(grad_output, self.output.shape, self.output.dtype)
-        return SelfAttentionGradients(**_kept(_compose_backward(self, grad_output), GRADIENTS))
+        grad_output, reach = inputs.accept_gradient(
+            grad_output, self.output.shape, self.output.dtype
+        )
+        stages = fused.gradients(self, grad_output, (*self._reaches, reach))
+        return SelfAttentionGradients(**_kept(stages, GRADIENTS))
 
 
 STAGES = {
@@ -172,7 +176,8 @@ def scaled_dot_product_self_attention(query, key, value, *, memory_limit=MEMORY_
     ``softmax(Q K^T / sqrt(d_k)) V``: Vaswani et al. 2017, eq. 1. Softmax runs over keys.
     """
     scores = prepare_scores(query, key, value, memory_limit)
-    stages = _kept(compose_mixture(scores.scaled_scores, scores.value), STAGES)
+    bound, reach = scores._reaches[0] * scores._reaches[1], scores._reaches[2]
+    stages = _kept(fused.mixture(scores.scaled_scores, scores.value, bound, reach), STAGES)
     return SelfAttentionForward(**vars(scores), **stages)
 
 
@@ -186,10 +191,10 @@ def prepare_scores(query, key, value, memory_limit=MEMORY_LIMIT):
     PreparedScores
         The inputs as kept, the scale, the raw and the scaled scores.
     """
-    query, key, value = inputs.accept(query, key, value, memory_limit)
+    (query, key, value), reaches = inputs.accept(query, key, value, memory_limit)
     scale = 1.0 / math.sqrt(query.shape[2])
-    stages = _kept(compose_scores(query, key, scale), STAGES)
-    return PreparedScores(query, key, value, scale, **stages)
+    stages = _kept(fused.scores(query, key, scale, reaches[0] * reaches[1]), STAGES)
+    return PreparedScores(query, key, value, scale, _reaches=reaches, **stages)
 
 
 def compose(query, key, value, scale):
@@ -240,32 +245,13 @@ def compose_mixture(scaled_scores, value):
     yield "weighted value mixture", output
 
 
-def _compose_backward(head, grad_output):
-    """Yield the gradient of each stage, from the output back to Q and K."""
-    grad_value = head.weights.swapaxes(1, 2) @ grad_output  # [B, T, d_v]
-    yield "value gradient", grad_value
-    grad_weights = grad_output @ head.value.swapaxes(1, 2)  # [B, T, T]
-    yield "attention probability gradient", grad_weights
-    # Softmax is blind to what all weights of a query gain alike. Counted from the favoured key's
-    # gain, the difference below does not cancel where one weight is nearly 1.
-    favoured = np.argmax(head.weights, axis=2)[..., None]  # [B, T, 1]
-    gain = grad_weights - np.take_along_axis(grad_weights, favoured, axis=2)  # [B, T, T]
-    row_sum = np.sum(head.weights * gain, axis=2, keepdims=True)  # [B, T, 1]
-    grad_scaled_scores = head.weights * (gain - row_sum)  # [B, T, T]
-    yield "scaled query-key score gradient", grad_scaled_scores
-    grad_raw_scores = grad_scaled_scores * head.scale  # [B, T, T]
-    yield "raw query-key score gradient", grad_raw_scores
-    yield "query gradient", grad_raw_scores @ head.key  # [B, T, d_k]
-    yield "key gradient", grad_raw_scores.swapaxes(1, 2) @ head.query  # [B, T, d_k]
-
-
 def _kept(stages, names):
     """Run the stages, refuse the first that overflows, and keep those that have a name."""
     kept = {}
     # Overflow is refused below, in words; NumPy's warnings would only come before them.
     with np.errstate(all="ignore"):
-        for stage, result in stages:
-            inputs.check_stage(stage, result)
+        for stage, result, bound in stages:
+            inputs.check_stage(stage, result, bound)
             if stage in names:
                 kept[names[stage]] = inputs.read_only(result)
     return kept

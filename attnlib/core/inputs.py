@@ -11,6 +11,11 @@ import numpy as np
 
 from attnlib.core import errors
 
+LARGEST = {kind: float(np.finfo(kind).max) for kind in (np.float64, np.float32)}
+MARGIN = 2.0**20
+"""More than rounding can add to a sum of as many terms as fit into memory."""
+TINIEST = 2.0**-500
+"""Squares of smaller numbers underflow: a reach says nothing finer than this."""
 KEPT_TYPES = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float32}
 
 
@@ -28,6 +33,8 @@ def accept(query, key, value, memory_limit):
     -------
     tuple of numpy.ndarray
         Q, K and V: float64, or float32 where all three fit it.
+    tuple of float
+        The reach of each.
 
     Raises
     ------
@@ -37,15 +44,15 @@ def accept(query, key, value, memory_limit):
     operands = {"query": query, "key": key, "value": value}
     arrays = {name: as_real(name, x) for name, x in operands.items()}
     check_shapes(*arrays.values())
-    for name, array in arrays.items():
-        check_finite(name, array)
+    reaches = tuple(check_finite(name, array) for name, array in arrays.items())
     dtype = np.result_type(*(kept_type(array) for array in arrays.values()))
     check_size(arrays["query"].shape, arrays["value"].shape[2], dtype.itemsize, memory_limit)
-    return tuple(read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values())
+    copies = (read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values())
+    return tuple(copies), reaches
 
 
 def accept_gradient(grad_output, shape, dtype):
-    """Check a grad_output against the output's shape and return it in the head's type.
+    """Check a grad_output against the output's shape; return it in the head's type, and its reach.
 
     Raises
     ------
@@ -55,14 +62,15 @@ def accept_gradient(grad_output, shape, dtype):
     array = as_real("grad_output", grad_output)
     if array.shape != shape:
         raise errors.gradient_shape(shape, array.shape)
-    check_finite("grad_output", array)
+    reach = check_finite("grad_output", array)
     with np.errstate(all="ignore"):
         cast = np.array(array, dtype=dtype, order="C")
-    index = first_non_finite(cast)
-    if index is not None:
-        entry = f"{array[index]}, which {dtype} can't hold,"
-        raise errors.non_finite_input("grad_output", index, entry)
-    return cast
+    if array.dtype != dtype:
+        index = first_non_finite(cast)
+        if index is not None:
+            entry = f"{array[index]}, which {dtype} can't hold,"
+            raise errors.non_finite_input("grad_output", index, entry)
+    return cast, reach
 
 
 def as_real(operand, x):
@@ -131,14 +139,36 @@ def check_shapes(query, key, value):
 
 
 def check_finite(operand, array):
-    """Refuse an operand with NaN or an infinity as ``non-finite-input``."""
+    """Refuse an operand with NaN or an infinity as ``non-finite-input``, and return its reach.
+
+    Returns
+    -------
+    float
+        At least the length of the array, seen as one long vector, and so of each row in it; may be
+        infinite.
+    """
+    if array.dtype.kind == "f" and array.flags.c_contiguous:
+        with np.errstate(all="ignore"):
+            flat = array.reshape(-1)
+            square = float(flat @ flat)
+        # Whatever is not finite among the entries shows in their sum of squares.
+        if math.isfinite(square):
+            return math.sqrt(square) + TINIEST
     index = first_non_finite(array)
     if index is not None:
         raise errors.non_finite_input(operand, index, array[index])
+    if array.size == 0:
+        return 0.0
+    return math.sqrt(array.size) * max(abs(float(array.max())), abs(float(array.min())))
 
 
-def check_stage(stage, array):
-    """Refuse a stage that overflowed as ``non-finite-stage``."""
+def check_stage(stage, array, bound=math.inf):
+    """Refuse a stage that overflowed as ``non-finite-stage``.
+
+    It isn't searched where no entry can exceed a `bound` far below the largest float.
+    """
+    if bound < LARGEST[array.dtype.type] / MARGIN:
+        return
     index = first_non_finite(array)
     if index is not None:
         raise errors.non_finite_stage(stage, index, array[index], str(array.dtype))

@@ -51,7 +51,7 @@ class MovedLosses:
             )
         self.precision, self._dtype = precision, np.dtype(precision)
         head = scaled_dot_product_self_attention(query, key, value)
-        seed = inputs.accept_gradient(grad_output, head.output.shape, self._dtype)
+        seed, _ = inputs.accept_gradient(grad_output, head.output.shape, self._dtype)
         given = (head.query, head.key, head.value)
         with np.errstate(over="ignore"):
             kept = (array.astype(self._dtype) for array in given)

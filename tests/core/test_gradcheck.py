@@ -248,3 +248,16 @@ def test_a_wrong_gradient_where_the_true_one_is_zero_is_told_without_a_warning()
     one_token = tuple(array[:, :1] for array in WORKED)
     text = str(gradient_check(*one_token, backward=lambda *inputs: inputs[:3]))
     assert "query: at index (0, 0, 1) the formula gives 3, central differences give 0" in text
+
+
+def test_of_differences_that_rounding_alone_tells_apart_the_first_is_named():
+    query, key, value, grad_output = WORKED
+
+    def mistaken(query, key, value, grad_output):
+        gradients = scaled_dot_product_self_attention(query, key, value).backward(grad_output)
+        off = np.zeros_like(key)
+        off[0, 0, 1], off[0, 1, 1] = 0.5, -0.5 - 1e-9
+        return gradients.query, gradients.key + off, gradients.value
+
+    checked = gradient_check(query, key, value, grad_output, backward=mistaken)
+    assert checked.key.index == (0, 0, 1)
