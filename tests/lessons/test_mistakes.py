@@ -331,6 +331,18 @@ SIGNS = {
     "weights-transposed": lambda m, r: np.allclose(m["weights"], r["weights"].swapaxes(1, 2)),
     "value-is-query": lambda m, r: m["output"].shape[2] == 5,
     "value-is-key": lambda m, r: m["output"].shape[2] == 5,
+    "value-inside-softmax": lambda m, r: (
+        m["output"].min() > 0 and np.allclose(m["output"].sum(axis=2), 1)
+    ),
+    "residual-added": lambda m, r: np.allclose(m["output"] - r["output"], MAIN.value),
+    "token-left-out": lambda m, r: not m["output"][:, -1].any(),
+    "accumulator-not-reset": lambda m, r: (
+        np.allclose(m["output"][:, 0], r["output"][:, 0])
+        and not np.isclose(m["output"][:, 1:], r["output"][:, 1:]).any()
+    ),
+    "mixture-overwritten-not-added": lambda m, r: np.allclose(
+        m["output"], r["weights"][..., -1:] * MAIN.value[:, -1:]
+    ),
     "heads-merged-by-reshape": lambda m, r: np.allclose(
         np.sort(m["output"].ravel()), np.sort(r["output"].ravel())
     ),
@@ -378,6 +390,11 @@ class TestSignatures:
                 lambda fixture: fixture.query.shape[1] == fixture.query.shape[2],
             ),
             ("value-transposed", lambda fixture: fixture.value.shape[1] == fixture.value.shape[2]),
+            ("key-is-value", lambda fixture: fixture.query.shape == fixture.value.shape),
+            (
+                "elementwise-mixture",
+                lambda fixture: is_square(fixture.value) or 1 in fixture.value.shape[1:],
+            ),
             ("value-width-assumed", lambda fixture: fixture.query.shape == fixture.value.shape),
             ("all-axes-reversed", lambda fixture: fixture is SQUARE),
         ],

@@ -114,6 +114,19 @@ MISTAKES = (
         head=scoring(lambda query, key: key @ key.swapaxes(1, 2)),
     ),
     Mistake(
+        id="key-is-value",
+        title="Queries are matched with values",
+        paragraph=(
+            "Q Vᵀ is computed and the keys are never read. It raises an error where d_v differs "
+            "from d_k, and in many examples it does not. Keys say where to look, values say what "
+            "is found there, and one wrong letter exchanges them. Match the queries with the keys."
+        ),
+        question="Does anything in your scores change when the values do?",
+        signature="It raises unless d_v = d_k, and there K has no influence.",
+        stage="raw_scores",
+        head=head_with(raw_scores=lambda made: made.query @ made.value.swapaxes(1, 2)),
+    ),
+    Mistake(
         id="cosine-instead-of-dot",
         title="Queries and keys are cut to length 1",
         paragraph=(

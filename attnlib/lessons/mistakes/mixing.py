@@ -74,6 +74,60 @@ MISTAKES = (
         head=mixing(lambda made: made.weights @ made.value.swapaxes(1, 2)),
     ),
     Mistake(
+        id="elementwise-mixture",
+        title="Weights and values are multiplied entry by entry",
+        paragraph=(
+            "`A * V` multiplies each weight with one entry of V and adds nothing up. The shapes "
+            "only fit where d_v equals the number of tokens, or where one of them is 1. `*` is "
+            "the matrix product in some other languages. Use `@`."
+        ),
+        question="How many values go into one number of your output?",
+        signature="It raises unless T = d_v or one of them is 1, and then nothing is added up.",
+        stage="output",
+        head=mixing(lambda made: made.weights * made.value),
+    ),
+    Mistake(
+        id="value-inside-softmax",
+        title="The values stand inside the softmax",
+        paragraph=(
+            "The scaled scores mix the values first, and the softmax is taken of the result, so "
+            "it runs over features. Every output is positive and sums to 1, whatever the values "
+            "are. One bracket at the wrong place in the formula does it. Take the softmax of the "
+            "scores, then mix."
+        ),
+        question="Can your output be negative, as the values can?",
+        signature="The features of each output are positive and sum to 1.",
+        stage="output",
+        head=head_with(weights=None, output=lambda made: softmax(made.scaled_scores @ made.value)),
+        variants=(
+            (
+                "without the scale",
+                head_with(
+                    scaled_scores=None,
+                    weights=None,
+                    output=lambda made: softmax(made.raw_scores @ made.value),
+                ),
+            ),
+        ),
+    ),
+    Mistake(
+        id="residual-added",
+        title="The input is added to the output",
+        paragraph=(
+            "The output is the mixture plus the values, or plus the queries. A whole transformer "
+            "block does add its input back, one step after the head, and code copied from a block "
+            "brings that step along. A head returns the mixture alone: leave the sum to the block."
+        ),
+        question="If all values but one token's were 0, could its own output be larger than its value?",
+        signature="The output minus the mixture is the values, or the queries.",
+        stage="output",
+        head=mixing(lambda made: made.weights @ made.value + made.value),
+        variants=(
+            ("the values", mixing(lambda made: made.weights @ made.value + made.value)),
+            ("the queries", mixing(lambda made: made.weights @ made.value + made.query)),
+        ),
+    ),
+    Mistake(
         id="heads-merged-by-reshape",
         title="Heads are merged by a reshape of exchanged axes",
         paragraph=(
