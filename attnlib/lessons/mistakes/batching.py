@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.lessons.mistakes.kinds import STAGES, Mistake
+from attnlib.lessons.mistakes.kinds import Mistake
 from attnlib.lessons.mistakes.steps import head_with
 
 right = head_with()
@@ -33,12 +33,6 @@ def neighbours(query, key, value):
 def summed_over_items(made):
     """Sum the scores over the items of the keys, as an einsum with two batch letters does."""
     return np.einsum("bqd,ckd->bqk", made.query, made.key)
-
-
-def stacked(query, key, value):
-    """Compute item by item and stack what comes: of an empty batch, nothing comes."""
-    items = [right(*(x[i : i + 1] for x in (query, key, value))) for i in range(len(query))]
-    return {stage: np.concatenate([item[stage] for item in items]) for stage in STAGES}
 
 
 MISTAKES = (
@@ -75,19 +69,5 @@ MISTAKES = (
             ("every item reads the next", neighbours),
             ("scores summed over the items", head_with(raw_scores=summed_over_items)),
         ),
-    ),
-    Mistake(
-        id="empty-batch-raises",
-        title="An empty batch raises an error",
-        paragraph=(
-            "The items are computed one by one and stacked, and there is nothing to stack when "
-            "the batch is empty. Filters and last batches do produce empty ones, often long after "
-            "the code was written. Make the output array first, [batch, tokens, d_v], and fill "
-            "it: an empty batch then gives an empty output."
-        ),
-        question="What should come out when no item goes in, and of which shape?",
-        signature="All is right but an empty batch, which raises an error.",
-        stage="call",
-        head=stacked,
     ),
 )

@@ -96,7 +96,7 @@ MISTAKES = (
         ),
         question="What is the width of your output if V has four features and Q has five?",
         signature="It raises unless d_v = d_k, and is right there.",
-        stage="output",
+        stage="call",
         head=filling(lambda query, value: np.zeros_like(query, dtype=float)),
         variants=(
             (

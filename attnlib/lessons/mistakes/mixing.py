@@ -118,7 +118,7 @@ MISTAKES = (
             "block does add its input back, one step after the head, and code copied from a block "
             "brings that step along. A head returns the mixture alone: leave the sum to the block."
         ),
-        question="If all values but one token's were 0, could its own output be larger than its value?",
+        question="If all values but one were 0, could an output be larger than that value?",
         signature="The output minus the mixture is the values, or the queries.",
         stage="output",
         head=mixing(lambda made: made.weights @ made.value + made.value),
