@@ -122,8 +122,8 @@ def as_array(name, returned):
     """
     _check_given(returned, f"an array for {name}")
     try:
-        for step in ("detach", "cpu"):
-            returned = getattr(returned, step)() if hasattr(returned, step) else returned
+        if hasattr(returned, "detach"):
+            returned = returned.detach().cpu().numpy()
         array = np.asarray(returned)
     except Exception as error:
         # Whatever was returned may raise anything here.

@@ -88,6 +88,8 @@ class Verdict:
         What the hand-in printed.
     limit : float or None
         The time limit of one call, in seconds, where it was passed.
+    attempted : bool
+        Whether there was something to check.
     """
 
     passed: bool
@@ -104,12 +106,14 @@ class Verdict:
     more: bool = False
     printed: str = ""
     limit: float | None = None
+    attempted: bool = True
 
     def __bool__(self):
         return self.passed
 
     def __repr__(self):
-        lines = [_wrapped("", self.message)] if self.passed else self._questions()
+        plain = self.passed or not self.attempted
+        lines = [_wrapped("", self.message)] if plain else self._questions()
         lines += [_wrapped("Remark: ", remark) for remark in self.remarks]
         if self.printed:
             lines.append(_wrapped("It printed: ", repr(_shortened(self.printed, 200))))

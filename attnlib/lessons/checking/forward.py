@@ -1,0 +1,154 @@
+"""The check of a forward hand-in: run it, find what departs, name it, and say so in words."""
+
+from dataclasses import replace
+
+from attnlib.lessons.checking import naming, probes, saying
+from attnlib.lessons.checking.answers import STAGES
+from attnlib.lessons.checking.attempts import HandIn
+from attnlib.lessons.checking.fixtures import EMPTY_BATCH, FIXTURES, INTEGERS
+from attnlib.lessons.checking.running import SECONDS
+
+
+def check_forward(function, stages=None, adapter=None, seconds=SECONDS):
+    """Check an attention head of one's own, and name the mistake that it holds.
+
+    Parameters
+    ----------
+    function : callable
+        Takes query and key, shape [batch, tokens, d_k], and value, shape [batch, tokens, d_v].
+        Returns the output, shape [batch, tokens, d_v]; or (output, weights); or a dict with some of
+        ``raw_scores``, ``scaled_scores``, ``weights`` and ``output``.
+    stages : str or sequence of str, optional
+        Which stages a bare array, or a tuple of arrays, is to be read as: ``"raw_scores"`` checks
+        a function that stops at the raw scores.
+    adapter : callable, optional
+        Applied to each input first, for instance ``torch.from_numpy``.
+    seconds : float, default 2.0
+        The time limit of one call.
+
+    Returns
+    -------
+    Verdict
+        Whether it is right; if not, the first stage that departs and matters, and the id of the
+        mistake in `attnlib.lessons.mistakes.CATALOGUE`, or None if it is not known.
+
+    Raises
+    ------
+    ValueError
+        If `function` or `adapter` can't be called, or `stages` or `seconds` is not as above. What
+        the function itself does never raises.
+
+    Notes
+    -----
+    The right answer is ``softmax(Q K^T / sqrt(d_k)) V``: Vaswani et al. 2017, eq. 1. An answer in
+    single precision may differ by 1e-5 of the largest entry, another by 1e-6; by more than 1e-9 is
+    told as a remark.
+    """
+    hand_in = HandIn(function, _stage_names(stages), adapter, _checked(function, adapter, seconds))
+    # Many libraries compute with whole numbers in single precision or not at all.
+    fixtures = [fixture for fixture in FIXTURES if adapter is None or fixture is not INTEGERS]
+    attempts = hand_in.attempts(fixtures)
+    verdict = _judged(hand_in, attempts)
+    printed = next((a.outcome.printed for a in attempts if a.outcome.printed), "")
+    remarks = (*verdict.remarks, *saying.remarks(attempts, verdict))
+    return replace(verdict, printed=printed, remarks=remarks)
+
+
+def _judged(hand_in, attempts):
+    last = attempts[-1]
+    if last.outcome.timed_out:
+        return saying.timed_out(last)
+    if last.problem or last.unwritten:
+        return saying.unreadable(last)
+    if probes.varies(hand_in, attempts[0]):
+        return saying.known("dropout-active", hand_in, attempts, saying.VARIES)
+    wrong = [a for a in attempts if not a.passed and a.fixture not in (EMPTY_BATCH, INTEGERS)]
+    if wrong:
+        return _named(hand_in, attempts, wrong)
+    if any(a.outcome.modified for a in attempts):
+        return saying.input_modified(attempts)
+    on_integers = probes.fails_on_integers(attempts)
+    if on_integers is not None:
+        return saying.integer_buffer(on_integers)
+    return saying.right(attempts)
+
+
+def _named(hand_in, attempts, wrong):
+    """Name what departs: by the catalogue's heads, else by probes, else say what is regular."""
+    found = naming.matches(attempts)
+    if found and found[0].mistake.id != "raises":
+        return saying.matched(found, hand_in, attempts)
+    first = wrong[0]
+    if not first.stages:
+        return _raised(hand_in, attempts, first)
+    if first.stages[first.final].shape != first.expected(first.final).shape:
+        return saying.known("wrong-shape", hand_in, attempts, saying.departure(first))
+    if first.fixture.extreme:
+        name = probes.overflowing(attempts)
+        return (
+            saying.known(name, hand_in, attempts, saying.departure(first))
+            if name
+            else saying.unknown(hand_in, attempts, first)
+        )
+    return _by_probes(hand_in, attempts, first)
+
+
+def _raised(hand_in, attempts, first):
+    if first.fixture.extreme:
+        name = probes.overflowing(attempts)
+        return saying.known(name, hand_in, attempts, saying.raising(attempts, first))
+    unread = probes.unread(hand_in.function)
+    # What reads none of them, or a name that is not there, is not finished yet.
+    if 0 < len(unread) < 3 and not isinstance(first.outcome.error, NameError):
+        words = f"Its code never reads {' and '.join(unread)}. {saying.raising(attempts, first)}"
+        return saying.known("argument-ignored", hand_in, attempts, words)
+    return saying.known("raises", hand_in, attempts, saying.raising(attempts, first))
+
+
+def _by_probes(hand_in, attempts, first):
+    if probes.half_precision(attempts):
+        return saying.known("half-precision", hand_in, attempts)
+    if probes.dropped(first):
+        return saying.known("dropout-active", hand_in, attempts)
+    factor = probes.score_factor(first)
+    if factor is not None:
+        return saying.known(
+            "scale-wrong-width", hand_in, attempts, saying.scale_in_words(factor, first)
+        )
+    pair = naming.two(attempts)
+    if pair is not None:
+        return saying.matched([pair], hand_in, attempts)
+    ignored = probes.ignored(hand_in, first)
+    if ignored:
+        words = f"The {first.final} stays the same whatever {' and '.join(ignored)} hold."
+        return saying.known("argument-ignored", hand_in, attempts, words)
+    return saying.unknown(hand_in, attempts, first)
+
+
+def _stage_names(stages):
+    if stages is None:
+        return None
+    names = (stages,) if isinstance(stages, str) else tuple(stages)
+    unknown = [name for name in names if name not in STAGES]
+    if unknown or not names:
+        raise ValueError(
+            f"stages must name some of {', '.join(STAGES)}, in the order in which the function "
+            f"returns them, got {stages!r}: leave it out for the output alone"
+        )
+    return names
+
+
+def _checked(function, adapter, seconds):
+    if not callable(function):
+        raise ValueError(
+            f"function must be a function of query, key and value, got {type(function).__name__}: "
+            "hand in the function itself, without calling it"
+        )
+    if adapter is not None and not callable(adapter):
+        raise ValueError(
+            f"adapter must be a function of one array, got {type(adapter).__name__}: try "
+            "adapter=torch.from_numpy"
+        )
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e4:
+        raise ValueError(f"seconds must be a positive number, got {seconds!r}: try seconds=2.0")
+    return float(seconds)

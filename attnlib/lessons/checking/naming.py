@@ -1,0 +1,200 @@
+"""Find the mistake of the catalogue whose head gives the same stages as a hand-in."""
+
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from attnlib.lessons.checking import comparing
+from attnlib.lessons.checking.answers import STAGES
+from attnlib.lessons.checking.fixtures import EMPTY_BATCH, INTEGERS
+from attnlib.lessons.mistakes import CATALOGUE
+from attnlib.lessons.mistakes.kinds import Mistake
+
+# What a hand-in makes of these two is for probes of their own.
+LEFT_OUT = (EMPTY_BATCH, INTEGERS)
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A mistake that gives a hand-in's numbers.
+
+    Attributes
+    ----------
+    mistake : Mistake
+        From the catalogue.
+    variant : str
+        Which of its heads it was; an empty text for the first.
+    agreeing : int
+        On how many fixtures the two give the same, be it the same error.
+    partly : bool
+        Whether it explains only a part of what departs, so that more mistakes may follow.
+    then : Mistake or None
+        The second mistake, where two together explain the rest.
+    """
+
+    mistake: Mistake
+    variant: str = ""
+    agreeing: int = 0
+    partly: bool = False
+    then: Mistake | None = None
+
+
+def forward_mistakes():
+    """Return the forward mistakes of the catalogue, in teaching order."""
+    return [mistake for mistake in CATALOGUE.values() if mistake.direction == "forward"]
+
+
+def matches(trials):
+    """Return the mistakes that explain what a hand-in gave, best first.
+
+    Parameters
+    ----------
+    trials : sequence of Attempt
+        One a fixture; at least one of them departs.
+
+    Returns
+    -------
+    list of Match
+        Those of the first way that finds any: all stages on all fixtures; the stages from the
+        first that departs on; the last one; the same on ordinary inputs only; the stages up to the
+        first that departs.
+    """
+    trials = [trial for trial in trials if trial.fixture not in LEFT_OUT]
+    ordinary = [trial for trial in trials if not trial.fixture.extreme]
+    if all(trial.passed for trial in ordinary):
+        return _explaining(trials, _all_stages)
+    return (
+        _explaining(trials, _all_stages)
+        or _explaining(trials, _from_departing)
+        or _explaining(trials, _final)
+        or _explaining(ordinary, _all_stages, partly=True)
+        or _explaining(ordinary, _from_departing, partly=True)
+        or _explaining(ordinary, _up_to_departing, partly=True)
+    )
+
+
+def heads(mistake):
+    """Yield the names and heads of a mistake, its variants included."""
+    yield "", mistake.head
+    yield from mistake.variants
+
+
+def _all_stages(trial):
+    return tuple(trial.stages)
+
+
+def _from_departing(trial):
+    names = tuple(trial.stages)
+    return names[names.index(trial.departs) :] if trial.departs in names else names[-1:]
+
+
+def _final(trial):
+    return tuple(trial.stages)[-1:]
+
+
+def _up_to_departing(trial):
+    names = tuple(trial.stages)
+    return names[: names.index(trial.departs) + 1] if trial.departs in names else ()
+
+
+def _explaining(trials, compared, partly=False):
+    found = []
+    for mistake in forward_mistakes():
+        best = None
+        for variant, head in heads(mistake):
+            agreeing = _agreement(trials, head, compared)
+            if agreeing is not None and (best is None or agreeing > best.agreeing):
+                best = Match(mistake, variant, agreeing, partly)
+        if best is not None:
+            found.append(best)
+    # Sorting keeps the teaching order among equals.
+    return sorted(found, key=lambda match: -match.agreeing)
+
+
+def _agreement(trials, head, compared):
+    """Count the fixtures on which a head gives what the hand-in gave; None if it differs on any."""
+    count, explained, raised, unlike = 0, 0, 0, 0
+    for trial in trials:
+        stages = wrong(head, trial.fixture)
+        if trial.fixture.extreme and trial.broke:
+            if stages is not None and not _broke(stages, trial):
+                return None
+            count, explained = count + 1, explained + 1
+        elif not trial.stages or stages is None:
+            # Where only one of the two raised there is no evidence, for or against.
+            raised += not trial.stages and stages is None
+            unlike += bool(trial.stages) != (stages is not None)
+        else:
+            names = [name for name in compared(trial) if name in stages]
+            if not names or not _equal(trial, stages, names):
+                return None
+            count, explained = count + 1, explained + (not trial.passed)
+    return count + raised if explained or (raised and not unlike) else None
+
+
+def _equal(trial, stages, names):
+    return all(comparing.alike(trial.stages[name], stages[name]) for name in names)
+
+
+def _broke(stages, trial):
+    name = trial.final if trial.final in stages else list(stages)[-1]
+    return comparing.broken(stages[name])
+
+
+@lru_cache(maxsize=4096)
+def wrong(head, fixture):
+    """Return the stages that a wrong head gives on a fixture, or None where it raises."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            stages = head(*(array.copy() for array in fixture.inputs))
+    except Exception:
+        # Raising is what some of these heads are there for.
+        return None
+    return {name: np.asarray(stages[name]) for name in STAGES if name in stages}
+
+
+def two(trials):
+    """Find two mistakes, one in the scores and one after them, that together give the output.
+
+    Returns
+    -------
+    Match or None
+        The first of the two, with `then`.
+
+    Notes
+    -----
+    A head gets any scores S as its own where its query is S * sqrt(T) and its key the identity:
+    then d_k = T, and softmax(Q K^T / sqrt(T)) = softmax(S).
+    """
+    trials = [t for t in trials if t.stages and t.fixture not in LEFT_OUT and not t.fixture.extreme]
+    trials = [trial for trial in trials if trial.final == "output"]
+    if not any(not trial.passed for trial in trials):
+        return None
+    mistakes = forward_mistakes()
+    before = [m for m in mistakes if m.stage in ("raw_scores", "scaled_scores")]
+    after = [m for m in mistakes if m.stage in ("weights", "output")]
+    for first in before:
+        for second in after:
+            for _, head in heads(first):
+                if all(_gives(trial, head, second.head) for trial in trials):
+                    return Match(first, partly=True, then=second)
+    return None
+
+
+def _gives(trial, first, second):
+    stages = wrong(first, trial.fixture)
+    scores = None if stages is None else stages.get("scaled_scores")
+    tokens = trial.fixture.query.shape[1]
+    if scores is None or scores.ndim != 3 or scores.shape[1:] != (tokens, tokens):
+        return False
+    key = np.broadcast_to(np.eye(tokens), scores.shape).copy()
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            output = second(scores * np.sqrt(tokens), key, trial.fixture.value.copy())["output"]
+    except Exception:
+        return False
+    return comparing.alike(trial.stages["output"], np.asarray(output))

@@ -1,0 +1,248 @@
+"""Verdicts on a forward hand-in, put into words."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnlib.lessons.checking import comparing, describing
+from attnlib.lessons.checking.fixtures import EMPTY_BATCH, INTEGERS
+from attnlib.lessons.checking.smallest import ARGUMENTS, counterexample, shown
+from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict
+from attnlib.lessons.mistakes import load
+
+VARIES = (
+    "The same inputs give another answer from one call to the next: something random is still "
+    "active, or an array is made (np.empty) and not filled."
+)
+
+
+def right(attempts):
+    """Say that all is right, and what was compared."""
+    names = " and ".join(TITLES[name] for name in attempts[0].stages)
+    last = TITLES[attempts[0].final]
+    seen = f"the {last}" if len(attempts[0].stages) == 1 else f"what you handed in ({names})"
+    return Verdict(True, f"Right: {seen} agrees with the head on {len(attempts)} different inputs.")
+
+
+def timed_out(attempt):
+    """Say that the time limit was passed."""
+    seconds = attempt.outcome.seconds
+    left = (
+        " It could not be stopped and is left in its own thread; restart the kernel to end it."
+        if attempt.outcome.left_running
+        else " It was stopped."
+    )
+    return Verdict(
+        False,
+        f"On {_sizes(attempt)} it was still running after the time limit of {seconds:g} s for one "
+        f"call.{left}",
+        stage="call",
+        question="Which loop never ends, and what does it wait for?",
+        limit=seconds,
+    )
+
+
+def unreadable(attempt):
+    """Say why there is nothing to compare, or that nothing is written yet."""
+    if attempt.unwritten:
+        mistake = load("raises")
+        return Verdict(
+            False,
+            f"Not attempted yet: it raised {attempt.error}.",
+            mistake=mistake.id,
+            stage="call",
+            title=mistake.title,
+            attempted=False,
+        )
+    if attempt.problem.kind == "not-attempted":
+        return Verdict(False, "Not attempted yet.", stage="call", attempted=False)
+    return Verdict(
+        False,
+        f"Nothing can be compared: {attempt.problem.message}.",
+        stage="call",
+        question="What does the function return, and in which form?",
+    )
+
+
+def matched(found, hand_in, attempts):
+    """Make the verdict of the best match; the others that fit as well are told."""
+    best = found[0]
+    message = best.mistake.signature
+    if best.variant:
+        message += f" Here: {best.variant}."
+    main = attempts[0]
+    if main.error:
+        message += f" On {_sizes(main)} it raises {main.error}."
+    verdict = known(best.mistake.id, hand_in, attempts, message)
+    also = tuple(m.mistake.id for m in found[1:] if m.agreeing == best.agreeing)
+    remarks = ()
+    if best.then is not None:
+        remarks = (f"Together with {best.then.id} it explains all the numbers.",)
+        also = ()
+    return replace(verdict, also=also, more=best.partly, remarks=remarks)
+
+
+def known(id, hand_in, attempts, message=""):
+    """Make the verdict that names a mistake of the catalogue."""
+    mistake = load(id)
+    stage = mistake.stage
+    look = "the call itself" if stage == "call" else f"the {TITLES[stage]}"
+    return Verdict(
+        False,
+        message or mistake.signature,
+        mistake=mistake.id,
+        stage=stage,
+        title=mistake.title,
+        question=mistake.question,
+        paragraph=mistake.paragraph,
+        counterexample=counterexample(hand_in, attempts, stage),
+        hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
+    )
+
+
+def unknown(hand_in, attempts, first):
+    """Say honestly that the mistake is not known, where it shows, and what is regular about it."""
+    stage = first.departs
+    regular = describing.regularity(stage, first.stages[stage], first.expected(stage))
+    message = f"No mistake of the catalogue gives these numbers. {departure(first)} {regular}"
+    return Verdict(
+        False,
+        message.strip(),
+        stage=stage,
+        question=f"Which line makes the {TITLES[stage]}, and over which axis does each step go?",
+        counterexample=counterexample(hand_in, attempts, stage),
+        hints=(f"Look at the {TITLES[stage]}.", *filter(None, [regular])),
+    )
+
+
+def input_modified(attempts):
+    """Say which argument the hand-in writes to, with the argument before and after."""
+    attempt = next(a for a in attempts if a.outcome.modified)
+    smallest = min((a for a in attempts if a.outcome.modified), key=lambda a: a.fixture.size)
+    position = smallest.outcome.modified[0]
+    before, after = smallest.fixture.inputs[position], smallest.outcome.handed[position]
+    name = ARGUMENTS[position]
+    inputs = dict(zip(ARGUMENTS, smallest.fixture.inputs, strict=True))
+    mistake = load("input-modified")
+    return Verdict(
+        False,
+        f"The answer is right, and after the call {_changed(attempt)} is no longer what it was.",
+        mistake=mistake.id,
+        stage=mistake.stage,
+        title=mistake.title,
+        question=mistake.question,
+        paragraph=mistake.paragraph,
+        counterexample=Counterexample(
+            smallest.fixture.name,
+            inputs,
+            f"{name} after the call",
+            before,
+            after,
+            comparing.worst(after, before),
+        ),
+        hints=("Look at the call itself.", mistake.question, mistake.title, mistake.paragraph),
+    )
+
+
+def integer_buffer(attempt):
+    """Say that only whole numbers go wrong."""
+    verdict = known("integer-buffer", None, [])
+    return replace(verdict, counterexample=shown(attempt, verdict.stage))
+
+
+def departure(attempt):
+    """Say where an attempt departs."""
+    stage = attempt.departs
+    words = describing.where(stage, attempt.stages[stage], attempt.expected(stage))
+    return f"On {_sizes(attempt)}: {words}"
+
+
+def raising(attempts, first):
+    """Say on which inputs it raises what, and that it runs on others where it does."""
+    words = f"On {_sizes(first)} it raises {first.error}."
+    fitting = [a for a in attempts if a.passed and not a.fixture.extreme and a.fixture.size]
+    if fitting:
+        words += f" On {_sizes(fitting[0])} it is right: is a size taken from the wrong axis?"
+    return words
+
+
+def scale_in_words(factor, attempt):
+    """Say by what the raw scores are multiplied."""
+    return describing.scale_in_words(factor, attempt.fixture.query.shape[2])
+
+
+def remarks(attempts, verdict):
+    """Return what is worth knowing and decides nothing.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    found = [*_forms(attempts[0]), *_views(attempts[0])]
+    if verdict.passed:
+        found += [*_rounded(attempts), *_not_run(attempts)]
+    elif verdict.mistake != "input-modified":
+        modified = next((a for a in attempts if a.outcome.modified), None)
+        if modified is not None:
+            found.append(f"It also changes its inputs: {_changed(modified)}.")
+    return found
+
+
+def _forms(attempt):
+    for name in attempt.stages:
+        form = attempt.other_form(name)
+        if form and not comparing.alike(attempt.stages[name], attempt.expected(name)):
+            yield f"{form[0].upper()}{form[1:]}, which is no mistake."
+        elif attempt.passed and not attempt.fits[name]:
+            yield f"The {TITLES[name]} handed in differ from the head's; the result does not."
+
+
+def _views(attempt):
+    for stage, array in attempt.stages.items():
+        for name, given in zip(ARGUMENTS, attempt.outcome.handed, strict=True):
+            if np.may_share_memory(array, given):
+                yield (
+                    f"The {TITLES[stage]} handed in shares its memory with {name}: whoever changes "
+                    "the one changes the other."
+                )
+
+
+def _rounded(attempts):
+    for attempt in attempts:
+        if not attempt.stages or not attempt.double(attempt.final):
+            continue
+        got, expected = attempt.stages[attempt.final], attempt.expected(attempt.final)
+        if comparing.DOUBLE < comparing.error(got, expected) < comparing.ROUNDED:
+            yield (
+                "It agrees to about seven digits only, although its type holds sixteen: somewhere "
+                "it computes in single precision, or adds a small number."
+            )
+            return
+
+
+def _not_run(attempts):
+    for attempt in attempts:
+        if attempt.passed:
+            continue
+        if attempt.fixture is EMPTY_BATCH:
+            came = f"raises {attempt.error}" if attempt.error else "gives another shape"
+            yield (
+                f"On an empty batch it {came}; the head gives an empty output of the shape "
+                f"{attempt.expected('output').shape}."
+            )
+        elif attempt.fixture is INTEGERS and attempt.error:
+            yield f"On whole numbers it raises {attempt.error}."
+
+
+def _changed(attempt):
+    return " and ".join(ARGUMENTS[position] for position in attempt.outcome.modified)
+
+
+def _sizes(attempt):
+    batch, tokens, width = attempt.fixture.query.shape
+    value_width = attempt.fixture.value.shape[2]
+    return (
+        f"the input '{attempt.fixture.name}' (B={batch}, T={tokens}, d_k={width}, "
+        f"d_v={value_width})"
+    )
