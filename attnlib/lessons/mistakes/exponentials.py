@@ -55,8 +55,8 @@ MISTAKES = (
         title="The exponentials are not divided by their sum",
         paragraph=(
             "The weights are exp of the scores and nothing more: positive, in the right order, "
-            "and of any total. It is the other half of the softmax, and the heat map looks the "
-            "same up to its colour bar. Divide each query's exponentials by their sum."
+            "and of any total. It is the other half of the softmax, and a heat map looks much "
+            "the same. Divide each query's exponentials by their sum."
         ),
         question="To what do the weights of one query sum?",
         signature="Each query's weights are the right ones times a factor of its own.",

@@ -146,7 +146,7 @@ MISTAKES = (
         paragraph=(
             "The head reads a name of the notebook, such as `V`, where it has an argument "
             "`value`. It is right for as long as both hold the same numbers, and after that it "
-            "answers yesterday's question. Use the arguments only; restarting the kernel and "
+            "still answers for the old ones. Use the arguments only; restarting the kernel and "
             "running all cells brings such names to light."
         ),
         question="Does your result change with each of its three arguments?",

@@ -48,7 +48,7 @@ MISTAKES = (
             "is right. Return the output first."
         ),
         question="Does what you return go by queries and keys, or by queries and features?",
-        signature="What is returned has one number a key, and for each query they sum to 1.",
+        signature="For each query there is one number a key, where one a feature of V is expected.",
         stage="output",
         head=handing_back(lambda stages: stages["weights"]),
         variants=(

@@ -49,7 +49,7 @@ MISTAKES = (
             "taken off. Run over `range(T)`."
         ),
         question="Which token does your loop treat last, and which is the last one there is?",
-        signature="The output of the last token is 0, or its key gets no weight.",
+        signature="The last token has no output or no weight, or the last feature no influence.",
         stage="output",
         head=head_with(output=without_last_query),
         variants=(

@@ -54,10 +54,10 @@ MISTAKES = (
             "Scores of some keys are set to minus infinity, so a query cannot look at them: the "
             "first sees only itself, the last sees all. Language models need such a mask, and "
             "much example code has it. This head has none: every query sees every key. Leave the "
-            "mask away."
+            "mask out."
         ),
         question="Which keys may the first query look at in your head?",
-        signature="Some weights are exactly 0, in a triangle, and each query's still sum to 1.",
+        signature="Some weights are exactly 0, at fixed places, and the sums are still 1.",
         stage="weights",
         head=with_mask(allowed),
         variants=(
@@ -104,12 +104,12 @@ MISTAKES = (
         title="A mask of zeros and ones meets the scores",
         paragraph=(
             "Scores of hidden keys are multiplied by 0. But a score of 0 is a score like any "
-            "other: exp(0) = 1, and the key still gets weight, more than one with a negative "
-            "score. Zero means nothing in a sum, and here it is not a sum that follows. This head "
-            "has no mask; one that has sets scores to minus infinity."
+            "other: exp(0) = 1, so a hidden key still gets weight, and more than a seen one with "
+            "a negative score. In a sum a zero changes nothing; under a softmax it is one score "
+            "more. This head has no mask; one that has sets scores to minus infinity."
         ),
         question="What weight does a score of 0 get beside a score of -2?",
-        signature="No weight is 0, and all hidden keys of a query get the same one.",
+        signature="No weight is 0, and yet a key's weight depends on where it stands.",
         stage="weights",
         head=head_with(
             weights=lambda made: softmax(made.scaled_scores * allowed(made.scaled_scores))
@@ -133,7 +133,7 @@ MISTAKES = (
         paragraph=(
             "Some weights are set to 0 at random and the others are enlarged, so the answer is "
             "another one at each call. Training code has this step and a switch to turn it off, "
-            "which is easily forgotten. This head has no dropout. Leave it away, or call "
+            "which is easily forgotten. This head has no dropout. Leave it out, or call "
             "`.eval()` first."
         ),
         question="Do you get the same answer twice from the same input?",

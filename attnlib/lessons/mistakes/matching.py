@@ -69,7 +69,7 @@ MISTAKES = (
             "axes."
         ),
         question="What is the shape of your transposed keys, axis by axis?",
-        signature="It raises unless the batch is as large as the width, or both are 1.",
+        signature="It raises unless batch, tokens and d_k are equal, and there items are mixed.",
         stage="raw_scores",
         head=scoring(lambda query, key: query @ key.T),
     ),
@@ -128,7 +128,7 @@ MISTAKES = (
     ),
     Mistake(
         id="cosine-instead-of-dot",
-        title="Queries and keys are cut to length 1",
+        title="Queries and keys are brought to length 1",
         paragraph=(
             "Each vector is divided by its length, so a score is the cosine of an angle and lies "
             "between -1 and 1. Long keys lose their advantage and the weights come out nearly "

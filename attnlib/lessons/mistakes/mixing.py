@@ -134,7 +134,7 @@ MISTAKES = (
             "Before heads can be merged, tokens and heads change places; then a reshape brings "
             "back the shape, but not the order. The numbers are all there, at the wrong tokens. "
             "Several heads need such a step, and copied into one head it only does harm. Exchange "
-            "the axes back before the reshape, or leave both away."
+            "the axes back before the reshape, or leave both out."
         ),
         question="Does the output of token 0 stand at token 0 of its own item?",
         signature="The output holds the right numbers in another order.",

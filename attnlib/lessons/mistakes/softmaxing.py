@@ -110,7 +110,7 @@ MISTAKES = (
             "it. Write `keepdims=True` in the maximum and in the sum."
         ),
         question="What is the shape of the sum that you divide by?",
-        signature="It raises unless the batch size fits; if it runs, the sums are not 1.",
+        signature="It raises unless the batch size fits; if it runs, other queries mix in.",
         stage="weights",
         head=losing_axis(maximum_kept=True, total_kept=False),
         variants=(
