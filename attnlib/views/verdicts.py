@@ -105,19 +105,28 @@ def _wrong(verdict):
 
 
 def _folded(verdict):
-    hints = [hint for hint in verdict.hints if hint != verdict.question]
-    folds = [
-        _fold(f"Hint {position} of {len(hints)}", f"<div>{prose(hint)}</div>")
-        for position, hint in enumerate(hints, 1)
-    ]
+    """Hints from vague to plain; the last two are the mistake's name and its mend."""
+    said = (verdict.question, verdict.title, verdict.paragraph)
+    hints = [("", prose(hint)) for hint in verdict.hints if hint not in said and not _points(hint)]
     if verdict.mistake is not None:
-        named = f'{escape(verdict.title)}, <span style="{CODE}">{escape(verdict.mistake)}</span>'
         also = f" The same numbers come from {', '.join(verdict.also)}." if verdict.also else ""
-        words = f"<div><b>{named}</b></div><div>{prose(verdict.paragraph + also)}</div>"
-        folds.append(_fold("The name of the mistake", words))
+        name = f'<span style="{CODE}">{escape(verdict.mistake)}</span>'
+        named = f"<b>{escape(verdict.title)}</b>, {name}.{escape(also)}"
+        hints.append((": the name of the mistake", named))
+    if verdict.paragraph:
+        hints.append((": the mend", prose(verdict.paragraph)))
+    folds = [
+        _fold(f"Hint {position}{lead}", f"<div>{hint}</div>")
+        for position, (lead, hint) in enumerate(hints, 1)
+    ]
     if verdict.counterexample is not None:
         folds.append(_fold("The numbers", _numbers(verdict.counterexample)))
     return folds
+
+
+def _points(hint):
+    """Whether a hint only names the stage, which stands in the first line already."""
+    return any(hint == f"Look at the {title}." for title in TITLES.values())
 
 
 def _numbers(example):

@@ -32,7 +32,13 @@ def wrong(**changes):
         "question": "Who shares out a total of 1?",
         "paragraph": "The mend: use `axis=2`.",
         "counterexample": example(),
-        "hints": ("Who shares out a total of 1?", "Look at the sums.", "Use the last axis."),
+        "hints": (
+            "Look at the weights.",
+            "Who shares out a total of 1?",
+            "Add up a row.",
+            "The softmax runs over the queries",
+            "The mend: use `axis=2`.",
+        ),
     }
     return Verdict(False, **{**found, **changes})
 
@@ -49,7 +55,7 @@ def test_the_stage_comes_first_then_the_symptom_then_the_question():
         "the sums over the keys",
         "Who shares",
         "Hint 1",
-        "The name",
+        "the name of",
     ]
     places = [text.index(words) for words in order]
     assert places == sorted(places)
@@ -58,7 +64,7 @@ def test_the_stage_comes_first_then_the_symptom_then_the_question():
 def test_hints_name_and_numbers_are_folded_and_the_question_is_asked_once():
     page = read(wrong())
     assert page.folds == [False] * 4
-    for words in ("Hint 1 of 2", "Hint 2 of 2", "The name of the mistake", "The numbers"):
+    for words in ("Hint 1", "Hint 2: the name of the mistake", "Hint 3: the mend", "The numbers"):
         assert words in page.text
     assert page.text.count("Who shares out a total of 1?") == 1
     html = verdict_page(wrong()).html
