@@ -3,7 +3,8 @@
 Nothing a hand-in does can hang or stop the caller, short of ending the process itself.
 """
 
+from attnlib.lessons.checking.backward import check_backward
 from attnlib.lessons.checking.forward import check_forward
 from attnlib.lessons.checking.verdicts import Verdict
 
-__all__ = ["Verdict", "check_forward"]
+__all__ = ["Verdict", "check_backward", "check_forward"]
