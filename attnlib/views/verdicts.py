@@ -17,6 +17,8 @@ CODE = "font-family:monospace"
 FOLD = f"{LINE};margin-top:8px"
 KEPT = "white-space:pre-wrap;font-family:monospace"
 FRAMED = "A solid frame marks each cell that departs."
+UNATTEMPTED = "Not attempted yet."
+NEXT = "Put your own code in the place of the `...`, run that cell, then this one."
 DIGITS = 3
 """Of a mistake's grids: they are looked at, not computed with."""
 
@@ -34,6 +36,9 @@ def verdict_page(verdict):
     Page
         All that comes from the hand-in is shown as text; as text, the page is the verdict's own.
     """
+    if not verdict.attempted:
+        html = f"<div><b>{UNATTEMPTED}</b> {prose(NEXT)}</div>"
+        return Page(f'<div style="{SHEET}">{html}</div>', f"{UNATTEMPTED} {NEXT}")
     parts = _right(verdict) if verdict.passed else _wrong(verdict)
     parts += [_line("Remark", prose(remark)) for remark in verdict.remarks]
     if verdict.printed:
@@ -93,8 +98,6 @@ def _right(verdict):
 
 
 def _wrong(verdict):
-    if not verdict.attempted:
-        return [f"<div><b>{prose(verdict.message)}</b></div>"]
     first = repr(verdict).splitlines()[0]
     parts = [f"<div><b>{prose(first)}</b></div>", _line("What shows", prose(verdict.message))]
     if verdict.question:

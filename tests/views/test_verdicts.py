@@ -93,9 +93,12 @@ def test_a_right_verdict_has_nothing_to_unfold():
     assert page.folds == []
 
 
-def test_what_was_not_attempted_says_this_and_no_more():
-    page = read(Verdict(False, "Not attempted yet.", attempted=False))
-    assert page.text == "Not attempted yet."
+def test_what_was_not_attempted_says_this_and_what_to_do():
+    shown = verdict_page(Verdict(False, "Not attempted yet.", attempted=False))
+    page = Page(shown.html)
+    assert page.text.startswith("Not attempted yet. Put your own code")
+    assert repr(shown).startswith("Not attempted yet. Put your own code")
+    assert page.folds == page.tables == []
 
 
 def test_as_text_it_is_the_verdicts_own():
