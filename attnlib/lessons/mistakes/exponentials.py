@@ -41,11 +41,11 @@ MISTAKES = (
         stage="weights",
         head=weighing(shares),
         variants=(
-            ("the absolute values", weighing(lambda scores: shares(abs(scores)))),
-            ("the squares", weighing(lambda scores: shares(scores**2))),
-            ("negative scores cut off", weighing(lambda scores: shares(scores.clip(min=0)))),
+            ("with absolute values", weighing(lambda scores: shares(abs(scores)))),
+            ("with squares", weighing(lambda scores: shares(scores**2))),
+            ("with negative scores set to 0", weighing(lambda scores: shares(scores.clip(min=0)))),
             (
-                "shifted by the smallest",
+                "with the smallest score subtracted",
                 weighing(lambda scores: shares(scores - scores.min(axis=-1, keepdims=True))),
             ),
         ),

@@ -66,6 +66,21 @@ def answering_in_place(query, key, value):
     return stages
 
 
+IGNORING = (
+    (
+        "value is not read",
+        head_with(output=lambda made: made.weights @ leftover_like(made.value)),
+    ),
+    (
+        "key is not read",
+        head_with(raw_scores=lambda made: made.query @ leftover_like(made.key).swapaxes(1, 2)),
+    ),
+    (
+        "query is not read",
+        head_with(raw_scores=lambda made: leftover_like(made.query) @ made.key.swapaxes(1, 2)),
+    ),
+)
+
 MISTAKES = (
     Mistake(
         id="integer-buffer",
@@ -81,7 +96,7 @@ MISTAKES = (
         stage="output",
         head=filling(lambda query, value: np.zeros_like(value)),
         variants=(
-            ("for the scaled scores", head_with(scaled_scores=scores_in_buffer)),
+            ("the scaled scores are cut off", head_with(scaled_scores=scores_in_buffer)),
             ("whatever the inputs", filling(lambda query, value: np.zeros(value.shape, int))),
         ),
     ),
@@ -152,21 +167,7 @@ MISTAKES = (
         question="Does your result change with each of its three arguments?",
         signature="The result does not change when one of the arguments does.",
         stage="output",
-        head=head_with(output=lambda made: made.weights @ leftover_like(made.value)),
-        variants=(
-            ("value", head_with(output=lambda made: made.weights @ leftover_like(made.value))),
-            (
-                "key",
-                head_with(
-                    raw_scores=lambda made: made.query @ leftover_like(made.key).swapaxes(1, 2)
-                ),
-            ),
-            (
-                "query",
-                head_with(
-                    raw_scores=lambda made: leftover_like(made.query) @ made.key.swapaxes(1, 2)
-                ),
-            ),
-        ),
+        head=IGNORING[0][1],
+        variants=IGNORING,
     ),
 )

@@ -38,6 +38,22 @@ def unfinished(query, key, value):
     raise NotImplementedError("the softmax is still to be written")
 
 
+SHAPES = (
+    ("only the first item", handing_back(first_of)),
+    (
+        "tokens and features exchanged",
+        handing_back(lambda stages: stages["output"].swapaxes(1, 2)),
+    ),
+    ("averaged over the tokens", handing_back(lambda stages: stages["output"].mean(1))),
+    ("summed over the tokens", handing_back(lambda stages: stages["output"].sum(1))),
+    ("axes of size 1 removed", handing_back(lambda stages: np.squeeze(stages["output"]))),
+    (
+        "batch and tokens merged",
+        handing_back(lambda stages: stages["output"].reshape(-1, stages["output"].shape[2])),
+    ),
+    ("an axis too many", handing_back(lambda stages: stages["output"][:, None])),
+)
+
 MISTAKES = (
     Mistake(
         id="returns-weights",
@@ -52,8 +68,11 @@ MISTAKES = (
         stage="output",
         head=handing_back(lambda stages: stages["weights"]),
         variants=(
-            ("the scaled scores", handing_back(lambda stages: stages["scaled_scores"])),
-            ("the raw scores", handing_back(lambda stages: stages["raw_scores"])),
+            (
+                "the scaled scores, not the weights",
+                handing_back(lambda stages: stages["scaled_scores"]),
+            ),
+            ("the raw scores, not the weights", handing_back(lambda stages: stages["raw_scores"])),
         ),
     ),
     Mistake(
@@ -68,24 +87,8 @@ MISTAKES = (
         question="What shape should the output have, axis by axis, and what has yours?",
         signature="The shape of the output is not [batch, tokens, d_v].",
         stage="output",
-        head=handing_back(first_of),
-        variants=(
-            ("only the first item", handing_back(first_of)),
-            (
-                "tokens and features exchanged",
-                handing_back(lambda stages: stages["output"].swapaxes(1, 2)),
-            ),
-            ("averaged over the tokens", handing_back(lambda stages: stages["output"].mean(1))),
-            ("summed over the tokens", handing_back(lambda stages: stages["output"].sum(1))),
-            ("axes of size 1 removed", handing_back(lambda stages: np.squeeze(stages["output"]))),
-            (
-                "batch and tokens merged",
-                handing_back(
-                    lambda stages: stages["output"].reshape(-1, stages["output"].shape[2])
-                ),
-            ),
-            ("an axis too many", handing_back(lambda stages: stages["output"][:, None])),
-        ),
+        head=SHAPES[0][1],
+        variants=SHAPES,
     ),
     Mistake(
         id="raises",

@@ -39,6 +39,12 @@ def carried_through_the_batch(made):
     return output.reshape(-1, output.shape[2]).cumsum(axis=0).reshape(output.shape)
 
 
+LEFT_OUT = (
+    ("the last query gets no output", head_with(output=without_last_query)),
+    ("the last key gets no weight", head_with(weights=without_last_key)),
+    ("the last feature is left out of the scores", head_with(raw_scores=without_last_feature)),
+)
+
 MISTAKES = (
     Mistake(
         id="token-left-out",
@@ -51,12 +57,8 @@ MISTAKES = (
         question="Which token does your loop treat last, and which is the last one there is?",
         signature="The last token has no output or no weight, or the last feature no influence.",
         stage="output",
-        head=head_with(output=without_last_query),
-        variants=(
-            ("the last query", head_with(output=without_last_query)),
-            ("the last key", head_with(weights=without_last_key)),
-            ("the last feature of each dot product", head_with(raw_scores=without_last_feature)),
-        ),
+        head=LEFT_OUT[0][1],
+        variants=LEFT_OUT,
     ),
     Mistake(
         id="accumulator-not-reset",
@@ -71,7 +73,7 @@ MISTAKES = (
         stage="output",
         head=head_with(output=lambda made: (made.weights @ made.value).cumsum(axis=1)),
         variants=(
-            ("nor between items", head_with(output=carried_through_the_batch)),
+            ("not between items either", head_with(output=carried_through_the_batch)),
             ("the sum under the softmax", head_with(weights=sums_carried_on)),
         ),
     ),

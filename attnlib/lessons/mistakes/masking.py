@@ -61,10 +61,10 @@ MISTAKES = (
         stage="weights",
         head=with_mask(allowed),
         variants=(
-            ("-1e9 for minus infinity", with_mask(allowed, -1e9)),
-            ("-10000 for minus infinity", with_mask(allowed, -1e4)),
+            ("-1e9 stands for minus infinity", with_mask(allowed, -1e9)),
+            ("-10000 stands for minus infinity", with_mask(allowed, -1e4)),
             (
-                "kept in the scaled scores",
+                "the scaled scores keep the mask",
                 head_with(
                     scaled_scores=lambda made: np.where(
                         allowed(made.raw_scores), made.raw_scores / made.d_k**0.5, -np.inf
@@ -116,11 +116,11 @@ MISTAKES = (
         ),
         variants=(
             (
-                "before the scale",
+                "the raw scores are multiplied",
                 head_with(raw_scores=masked_products),
             ),
             (
-                "added to the scores",
+                "the mask is added to the scores",
                 head_with(
                     weights=lambda made: softmax(made.scaled_scores + allowed(made.scaled_scores))
                 ),
@@ -141,10 +141,10 @@ MISTAKES = (
         stage="weights",
         head=dropping(),
         variants=(
-            ("one in ten", dropping(share=0.1)),
-            ("without making up for it", dropping(rescale=False)),
+            ("one weight in ten is dropped", dropping(share=0.1)),
+            ("what is left is not enlarged", dropping(rescale=False)),
             (
-                "on the output",
+                "the output is dropped",
                 head_with(output=lambda made: dropped(made.weights @ made.value)),
             ),
         ),

@@ -15,6 +15,15 @@ def merged(made, *axes):
     return output.swapaxes(*axes).reshape(output.shape)
 
 
+RESIDUALS = (
+    ("the values are added", mixing(lambda made: made.weights @ made.value + made.value)),
+    ("the queries are added", mixing(lambda made: made.weights @ made.value + made.query)),
+)
+MERGED = (
+    ("batch and tokens are exchanged", mixing(lambda made: merged(made, 0, 1))),
+    ("tokens and features are exchanged", mixing(lambda made: merged(made, 1, 2))),
+)
+
 MISTAKES = (
     Mistake(
         id="weights-transposed",
@@ -121,11 +130,8 @@ MISTAKES = (
         question="If all values but one were 0, could an output be larger than that value?",
         signature="The output minus the mixture is the values, or the queries.",
         stage="output",
-        head=mixing(lambda made: made.weights @ made.value + made.value),
-        variants=(
-            ("the values", mixing(lambda made: made.weights @ made.value + made.value)),
-            ("the queries", mixing(lambda made: made.weights @ made.value + made.query)),
-        ),
+        head=RESIDUALS[0][1],
+        variants=RESIDUALS,
     ),
     Mistake(
         id="heads-merged-by-reshape",
@@ -139,10 +145,7 @@ MISTAKES = (
         question="Does the output of token 0 stand at token 0 of its own item?",
         signature="The output holds the right numbers in another order.",
         stage="output",
-        head=mixing(lambda made: merged(made, 0, 1)),
-        variants=(
-            ("batch and tokens exchanged", mixing(lambda made: merged(made, 0, 1))),
-            ("tokens and features exchanged", mixing(lambda made: merged(made, 1, 2))),
-        ),
+        head=MERGED[0][1],
+        variants=MERGED,
     ),
 )

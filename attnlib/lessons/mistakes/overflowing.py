@@ -14,6 +14,11 @@ def shifted_by(maximum):
     return weighing(lambda scores: shares(np.exp(scores - maximum(scores))))
 
 
+def cut_at(most):
+    """Return the head that cuts its scores off at a number, and needs no maximum then."""
+    return weighing(lambda scores: shares(np.exp(scores.clip(-most, most))))
+
+
 def never_below(start):
     """Return a running maximum that starts at a finite number instead of minus infinity."""
     return lambda scores: np.maximum(largest(scores), start)
@@ -41,6 +46,11 @@ def weights_in_half_precision(query, key, value):
     return stages | {"weights": weights, "output": weights @ value}
 
 
+SENTINELS = (
+    ("it starts at -10000", shifted_by(never_below(-10000))),
+    ("it starts at 0", shifted_by(never_below(0))),
+)
+
 MISTAKES = (
     Mistake(
         id="softmax-without-maximum",
@@ -52,7 +62,7 @@ MISTAKES = (
             "largest score before exp; the weights do not change."
         ),
         question="What is exp(1000) in floating point?",
-        signature="Small scores are right; a score of 1000 gives NaN.",
+        signature="Small scores are right; a score of 1000 gives NaN, or 0 if NaN is replaced.",
         stage="weights",
         head=shifted_by(lambda scores: 0),
         variants=(
@@ -76,8 +86,10 @@ MISTAKES = (
         stage="weights",
         head=shifted_by(np.max),
         variants=(
-            ("over the batch", shifted_by(np.max)),
-            ("per item", shifted_by(lambda scores: scores.max(axis=(1, 2), keepdims=True))),
+            (
+                "one for each item",
+                shifted_by(lambda scores: scores.max(axis=(1, 2), keepdims=True)),
+            ),
         ),
     ),
     Mistake(
@@ -92,11 +104,8 @@ MISTAKES = (
         question="What is your maximum before it has seen any score?",
         signature="A query whose scores are all very negative gets NaN.",
         stage="weights",
-        head=shifted_by(never_below(-10000)),
-        variants=(
-            ("starts at -10000", shifted_by(never_below(-10000))),
-            ("starts at 0", shifted_by(never_below(0))),
-        ),
+        head=SENTINELS[0][1],
+        variants=SENTINELS,
     ),
     Mistake(
         id="scores-clipped",
@@ -110,11 +119,8 @@ MISTAKES = (
         question="What do two scores of 60 and 70 become on their way into your softmax?",
         signature="Scores beyond the cut get equal weights.",
         stage="weights",
-        head=weighing(lambda scores: shares(np.exp(scores.clip(-50, 50)))),
-        variants=(
-            ("at 50", weighing(lambda scores: shares(np.exp(scores.clip(-50, 50))))),
-            ("at 30", weighing(lambda scores: shares(np.exp(scores.clip(-30, 30))))),
-        ),
+        head=cut_at(50),
+        variants=(("at -10 and 10", cut_at(10)),),
     ),
     Mistake(
         id="half-precision",

@@ -21,6 +21,24 @@ def scaled_twice(made):
     return made.raw_scores / math.sqrt(made.d_k) / math.sqrt(made.d_k)
 
 
+WRONG_WIDTHS = (
+    (
+        "the root of d_v, the width of the values",
+        divided_by(lambda made: math.sqrt(made.value.shape[2])),
+    ),
+    (
+        "the root of T, the number of tokens",
+        divided_by(lambda made: math.sqrt(made.query.shape[1])),
+    ),
+    (
+        "the root of B, the number of items",
+        divided_by(lambda made: math.sqrt(max(1, len(made.query)))),
+    ),
+    ("8, the root of 64", divided_by(lambda made: 8)),
+    ("the constant 64", divided_by(lambda made: 64)),
+    ("the root of 512", divided_by(lambda made: math.sqrt(512))),
+)
+
 MISTAKES = (
     Mistake(
         id="scale-missing",
@@ -75,15 +93,8 @@ MISTAKES = (
         question="Which axis of which array does the number under your root come from?",
         signature="Every scaled score is off by one constant factor, which d_k does not explain.",
         stage="scaled_scores",
-        head=divided_by(lambda made: math.sqrt(made.value.shape[2])),
-        variants=(
-            ("d_v", divided_by(lambda made: math.sqrt(made.value.shape[2]))),
-            ("the number of tokens T", divided_by(lambda made: math.sqrt(made.query.shape[1]))),
-            ("the batch size B", divided_by(lambda made: math.sqrt(max(1, len(made.query))))),
-            ("the constant 8, the root of 64", divided_by(lambda made: 8)),
-            ("the constant 64", divided_by(lambda made: 64)),
-            ("the root of 512", divided_by(lambda made: math.sqrt(512))),
-        ),
+        head=WRONG_WIDTHS[0][1],
+        variants=WRONG_WIDTHS,
     ),
     Mistake(
         id="scale-half-width",
@@ -96,7 +107,7 @@ MISTAKES = (
         signature="The scaled scores are too small by √d_k / 2, and right where d_k is 4.",
         stage="scaled_scores",
         head=divided_by(lambda made: made.d_k**1 / 2),
-        variants=(("multiplied by it", times(lambda made: made.d_k**1 / 2)),),
+        variants=(("multiplied by d_k / 2", times(lambda made: made.d_k**1 / 2)),),
     ),
     Mistake(
         id="scale-zero",

@@ -29,6 +29,8 @@ def losing_axis(maximum_kept, total_kept):
     return head_with(weights=weights)
 
 
+ALL_AT_ONCE = (("one for each item", over((1, 2))), ("one for the whole batch", over(None)))
+
 MISTAKES = (
     Mistake(
         id="softmax-on-raw-scores",
@@ -97,8 +99,8 @@ MISTAKES = (
         question="How many sums does your softmax divide by, and how many queries are there?",
         signature="All weights of an item, or of the batch, sum to 1 together.",
         stage="weights",
-        head=over((1, 2)),
-        variants=(("per item", over((1, 2))), ("over the batch", over(None))),
+        head=ALL_AT_ONCE[0][1],
+        variants=ALL_AT_ONCE,
     ),
     Mistake(
         id="softmax-lost-axis",
@@ -114,8 +116,8 @@ MISTAKES = (
         stage="weights",
         head=losing_axis(maximum_kept=True, total_kept=False),
         variants=(
-            ("the maximum lost it", losing_axis(maximum_kept=False, total_kept=True)),
-            ("both lost it", losing_axis(maximum_kept=False, total_kept=False)),
+            ("the maximum lost its axis", losing_axis(maximum_kept=False, total_kept=True)),
+            ("the maximum and the sum lost it", losing_axis(maximum_kept=False, total_kept=False)),
         ),
     ),
     Mistake(
@@ -130,7 +132,7 @@ MISTAKES = (
         signature="The weights are the scaled scores; some are negative.",
         stage="weights",
         head=head_with(weights=lambda made: made.scaled_scores),
-        variants=(("the raw scores mix", head_with(weights=lambda made: made.raw_scores)),),
+        variants=(("the raw scores are taken", head_with(weights=lambda made: made.raw_scores)),),
     ),
     Mistake(
         id="softmax-twice",
