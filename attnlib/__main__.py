@@ -1,21 +1,37 @@
-"""``python -m attnlib``: every claim of the lesson, as text for people or JSON for machines."""
+"""``python -m attnlib``: every claim of the lesson; ``python -m attnlib check``: your own head."""
 
 import argparse
 import json
 import os
 import sys
 
+from attnlib.lessons import hand_ins
+from attnlib.lessons.checker import check_backward, check_forward
 from attnlib.lessons.evidence import learner_evidence
 from attnlib.views.report import evidence_report
 
 DESCRIPTION = """\
 Compute one self-attention head and everything the lesson says about it: scores, weights, output,
-gradients, boundary cases, refusals and checks."""
+gradients, boundary cases, refusals and checks. Or check a head that you wrote."""
 EPILOG = "Exit status: 0 if every claim holds, 1 if one does not, 2 if the command was mistyped."
+CHECK = """\
+Check an attention function of your own: which stage departs first, the name of the mistake, and
+what to ask yourself.
+
+The file is run as Python would run it when it is imported, with its own folder first among the
+places to import from. So it can do whatever Python can: check only files that you trust. What
+stands under if __name__ == "__main__" does not run."""
+CHECK_EPILOG = """\
+A forward function takes (query, key, value), each [batch, tokens, features], and returns the
+output, or (output, weights), or a dict with any of raw_scores, scaled_scores, weights, output.
+A backward function takes (query, key, value, grad_output) and returns (dQ, dK, dV).
+
+Exit status: 0 if it is right, 1 if it is wrong, 2 if it could not be run."""
+RIGHT, WRONG, NOT_RUN = 0, 1, 2
 
 
 def main(argv=None):
-    """Print the evidence.
+    """Print the evidence, or check a hand-in.
 
     Parameters
     ----------
@@ -25,11 +41,12 @@ def main(argv=None):
     Returns
     -------
     int
-        The exit status: 1 if a claim does not hold, else 0.
+        The exit status: 1 if a claim does not hold or the hand-in is wrong, 2 if it could not be
+        run, else 0.
     """
-    parser = argparse.ArgumentParser("python -m attnlib", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
-    arguments = parser.parse_args(argv)
+    arguments = _parser().parse_args(argv)
+    if arguments.command == "check":
+        return _check(arguments)
     evidence = learner_evidence()
     if arguments.json:
         _write(json.dumps(evidence.as_plain(), indent=2, allow_nan=False))
@@ -38,12 +55,48 @@ def main(argv=None):
     return 1 if evidence.failures else 0
 
 
-def _write(text):
+def _parser():
+    parser = argparse.ArgumentParser("python -m attnlib", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    check = parser.add_subparsers(dest="command", title="check your own").add_parser(
+        "check",
+        help="check an attention function in a file of your own",
+        description=CHECK,
+        epilog=CHECK_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.add_argument(
+        "address", metavar="FILE:FUNCTION", help=f"such as {hand_ins.EXAMPLE}; the file is run"
+    )
+    check.add_argument("--backward", action="store_true", help="it computes gradients: check them")
+    check.add_argument("--explain", action="store_true", help="print the numbers as well")
+    return parser
+
+
+def _check(arguments):
+    judge = check_backward if arguments.backward else check_forward
     try:
-        print(text, flush=True)
+        with hand_ins.opened(arguments.address) as function:
+            verdict = judge(function)
+    except hand_ins.HandInError as refusal:
+        _write(f"Not checked: {refusal}", sys.stderr)
+        return NOT_RUN
+    _write(str(verdict))
+    if arguments.explain:
+        _write(f"\n{verdict.explain()}")
+    return RIGHT if verdict.passed else WRONG
+
+
+def _write(text, stream=None):
+    stream = stream or sys.stdout
+    # A console that lacks a letter of somebody's file name still says all the rest.
+    encoding = stream.encoding or "utf-8"
+    text = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        print(text, file=stream, flush=True)
     except BrokenPipeError:
         # The reader (`| head`) has seen enough; Python would still flush, and complain, at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

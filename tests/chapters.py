@@ -16,6 +16,7 @@ COLLECTION = (
     "05_send_gradients_back",
     "06_from_one_context_to_every_pair",
     "07_trace_every_number",
+    "08_build_your_own_head",
 )
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]

@@ -132,3 +132,127 @@ def test_a_mistyped_option_is_refused_by_name():
 def test_main_returns_its_exit_status(capsys):
     assert main([]) == 0
     assert capsys.readouterr().out.endswith("Everything holds.\n")
+
+
+HANDED_IN = """
+import numpy as np
+
+def softmax(scores, axis=2):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+def right(query, key, value):
+    weights = softmax(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[2]))
+    return weights @ value, weights
+
+def wrong(query, key, value):
+    weights = softmax(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[2]), axis=1)
+    return weights @ value, weights
+
+def right_back(query, key, value, grad_output):
+    _, weights = right(query, key, value)
+    dA = grad_output @ value.swapaxes(1, 2)
+    dS = weights * (dA - (weights * dA).sum(axis=2, keepdims=True))
+    dR = dS / np.sqrt(query.shape[2])
+    return dR @ key, dR.swapaxes(1, 2) @ query, weights.swapaxes(1, 2) @ grad_output
+
+def wrong_back(query, key, value, grad_output):
+    dQ, dK, dV = right_back(query, key, value, grad_output)
+    return dQ * np.sqrt(query.shape[2]), dK * np.sqrt(query.shape[2]), dV
+
+def stub(query, key, value):
+    return ...
+
+def leaves(query, key, value):
+    raise SystemExit(0)
+
+NUMBER = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hand_ins") / "my_file.py"
+    path.write_text(HANDED_IN, encoding="utf-8")
+    return path
+
+
+def check(*arguments, **environment):
+    done = run("-m", "attnlib", "check", *map(str, arguments), **environment)
+    assert b"Traceback" not in done.stderr
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class TestCheck:
+    def test_a_right_head_ends_with_0(self, file):
+        status, said, errors = check(f"{file}:right")
+        assert (status, errors) == (0, "")
+        assert said.strip()
+
+    def test_a_wrong_head_ends_with_1_and_its_name(self, file):
+        status, said, errors = check(f"{file}:wrong")
+        assert (status, errors) == (1, "")
+        assert "weights" in said.splitlines()[0]
+        assert "softmax-over-queries" in said
+        assert "expected" not in said
+
+    def test_the_numbers_come_when_they_are_asked_for(self, file):
+        status, said, _ = check("--explain", f"{file}:wrong")
+        assert status == 1
+        assert "expected" in said
+
+    def test_a_backward_is_checked_as_one(self, file):
+        assert check(f"{file}:right_back", "--backward")[0] == 0
+        status, said, _ = check("--backward", f"{file}:wrong_back")
+        assert status == 1
+        assert "gradient-scale-missing" in said
+
+    def test_what_is_not_attempted_or_ends_python_is_wrong(self, file):
+        status, said, _ = check(f"{file}:stub")
+        assert (status, "not attempted yet" in said.lower()) == (1, True)
+        assert check(f"{file}:leaves")[0] == 1
+
+    @pytest.mark.parametrize(
+        ("address", "words"),
+        [
+            ("{file}:wrnog", "did you mean wrong?"),
+            ("{file}:NUMBER", "not a function"),
+            ("{file}", "my_file.py:my_attention"),
+            ("{folder}/none.py:f", "there is no file"),
+            ("{folder}:f", "is a folder"),
+            ("{folder}/broken.py:f", "line 1, ModuleNotFoundError"),
+            ("{folder}/ends.py:f", "ends Python while it is run"),
+        ],
+    )
+    def test_what_cannot_be_run_ends_with_2_and_one_line(self, file, address, words):
+        (file.parent / "broken.py").write_text("import no_such_library\n", encoding="utf-8")
+        (file.parent / "ends.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+        status, said, errors = check(address.format(file=file, folder=file.parent))
+        assert (status, said) == (2, "")
+        assert words in errors
+        assert errors.startswith("Not checked: ")
+        assert len(errors.splitlines()) == 1
+
+    def test_help_says_that_the_file_is_run_and_what_the_exit_status_means(self):
+        status, said, _ = check("--help", COLUMNS="100")
+        assert status == 0
+        for words in ("run as Python would", "trust", "--backward", "Exit status: 0", "could not"):
+            assert words in said
+
+    def test_it_needs_an_address(self):
+        status, _, errors = check()
+        assert status == 2
+        assert "FILE:FUNCTION" in errors
+
+    def test_a_windows_console_can_print_any_name(self, file):
+        other = file.parent / "größe_注.py"
+        other.write_text("x = 1\n", encoding="utf-8")
+        for address, status in ((f"{other}:f", 2), (f"{file}:wrong", 1)):
+            done = run("-m", "attnlib", "check", address, PYTHONIOENCODING="cp1252")
+            assert done.returncode == status
+            assert b"Traceback" not in done.stderr
+            assert (done.stdout + done.stderr).decode("cp1252").strip()
+
+    def test_it_works_where_only_numpy_is_installed(self, file):
+        done = run("-c", BLOCK, "check", f"{file}:right")
+        assert (done.returncode, done.stderr) == (0, b"")

@@ -105,7 +105,7 @@ def explorer_faults(page):
         if cell.select_one("h2") is not None:
             above = False
         code = cell.select_one(".jp-CodeMirrorEditor, .jp-Editor")
-        if code is not None and re.search(r"\w*Explorer\(", code.get_text()):
+        if code is not None and re.search(r"\w*(?:Explorer|Gallery)\(", code.get_text()):
             if not above:
                 found.append(f"nothing above {code.get_text(strip=True)[-40:]}")
             above = False

@@ -19,8 +19,8 @@ OPENING = ["**You will**", "**You will learn**", "**You need**"]
 LONGEST_CELL, USUAL_CELL = 12, 3
 USUAL_SHARE = 0.9
 QUESTIONS = 20
-QUESTIONS = 20
 EXERCISE = "exercise"
+PANELS = ("Explorer", "Gallery")
 # What tells a reader who does not follow that the fault is theirs.
 SLIGHTING = re.compile(
     r"\b(just|simply|clearly|plainly|obvious(?:ly)?|evident(?:ly)?|self-evident|trivial(?:ly)?|"
@@ -228,7 +228,7 @@ def tree(cell):
 def makes_explorer(cell):
     """Whether a cell constructs an explorer."""
     calls = [x.func for x in ast.walk(tree(cell)) if isinstance(x, ast.Call)]
-    return any(ast.unparse(function).endswith("Explorer") for function in calls)
+    return any(ast.unparse(function).endswith(PANELS) for function in calls)
 
 
 def is_still(output):
