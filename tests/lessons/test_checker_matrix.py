@@ -1,0 +1,139 @@
+"""Every mistake of the catalogue, and every way to make it, is named by its own id and no other."""
+
+import numpy as np
+import pytest
+
+from attnlib.lessons.checker import check_forward
+from attnlib.lessons.checking.fixtures import FIXTURES
+from attnlib.lessons.mistakes import CATALOGUE, SAME
+from attnlib.lessons.mistakes.kinds import STAGES, Mistake
+from tests.lessons.wrong_heads import WRONG_HEADS
+
+FORWARD = [mistake for mistake in CATALOGUE.values() if mistake.direction == "forward"]
+BY_OUTPUT = {other: one for one, other in SAME}
+"""id -> what it is called where the output is all that was handed in."""
+
+
+def all_stages(head):
+    return head
+
+
+def output_alone(head):
+    def hand_in(query, key, value):
+        returned = head(query, key, value)
+        return returned["output"] if isinstance(returned, dict) else returned
+
+    return hand_in
+
+
+def output_and_weights(head):
+    def hand_in(query, key, value):
+        returned = head(query, key, value)
+        if isinstance(returned, dict) and "weights" in returned:
+            return returned["output"], returned["weights"]
+        return output_alone(lambda *_: returned)(query, key, value)
+
+    return hand_in
+
+
+WAYS = {
+    "all stages": all_stages,
+    "output and weights": output_and_weights,
+    "output alone": output_alone,
+}
+
+
+def heads_of(mistakes):
+    """Each runnable head of each mistake, with the id that it must be named by."""
+    return {
+        f"{mistake.id}: {name}" if name else mistake.id: (mistake.id, head)
+        for mistake in mistakes
+        for name, head in (("", mistake.head), *mistake.variants)
+    }
+
+
+HEADS = heads_of(FORWARD)
+
+
+def expected(mistake, way):
+    return mistake if way == "all stages" else BY_OUTPUT.get(mistake, mistake)
+
+
+def confusion(mistake, head, way):
+    """What a hand-in is called instead of its own name; empty where all is well."""
+    verdict = check_forward(WAYS[way](head))
+    if verdict.passed:
+        return "passed"
+    return "" if verdict.mistake == expected(mistake, way) else f"named {verdict.mistake}"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("named", HEADS)
+def test_each_head_is_named_by_its_own_id(named, way):
+    assert confusion(*HEADS[named], way) == ""
+
+
+@pytest.mark.parametrize("made", WRONG_HEADS)
+def test_a_mistake_made_by_other_hands_is_named_too(made):
+    mistake, head = WRONG_HEADS[made]
+    verdict = check_forward(head)
+    assert not verdict.passed
+    assert verdict.mistake == mistake
+
+
+@pytest.mark.parametrize("mistake", FORWARD, ids=lambda mistake: mistake.id)
+def test_the_first_stage_that_departs_is_the_one_the_catalogue_says(mistake):
+    assert check_forward(mistake.head).stage == mistake.stage
+
+
+class TestTheMatrixItself:
+    def test_the_catalogue_holds_what_it_must(self):
+        assert set(CATALOGUE) >= REQUIRED
+
+    def test_a_mistake_that_survives_would_be_seen(self):
+        surviving = Mistake("planted", "", "", "", "", "output", all_stages_right)
+        ((mistake, head),) = heads_of([surviving]).values()
+        assert {confusion(mistake, head, way) for way in WAYS} == {"passed"}
+
+    def test_a_mistake_under_another_name_would_be_seen(self):
+        head = CATALOGUE["scale-missing"].head
+        assert {confusion("scale-zero", head, way) for way in WAYS} == {"named scale-missing"}
+
+    def test_a_variant_is_one_of_the_heads(self):
+        assert len(HEADS) == len(FORWARD) + sum(len(mistake.variants) for mistake in FORWARD)
+
+    @pytest.mark.parametrize(("one", "other"), SAME)
+    def test_what_is_said_to_be_the_same_function_is(self, one, other):
+        assert SAME[one, other]
+        for fixture in FIXTURES:
+            outputs = [
+                output_alone(CATALOGUE[id].head)(*(x.copy() for x in fixture.inputs))
+                for id in (one, other)
+            ]
+            np.testing.assert_array_equal(*outputs)
+
+
+def all_stages_right(query, key, value):
+    raw = np.einsum("bqd,bkd->bqk", query, key)
+    scaled = raw / np.sqrt(query.shape[-1])
+    powers = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return dict(zip(STAGES, (raw, scaled, weights, weights @ value), strict=True))
+
+
+REQUIRED = set(
+    """
+    scale-missing scale-by-width scale-inverted scale-wrong-width scale-half-width scale-zero
+    scale-after-softmax softmax-on-raw-scores softmax-over-queries softmax-over-batch
+    softmax-over-everything softmax-lost-axis softmax-missing softmax-twice normalized-without-exp
+    softmax-without-maximum softmax-global-maximum softmax-finite-sentinel sign-flipped
+    key-not-transposed key-reshaped all-axes-reversed query-key-exchanged weights-transposed
+    value-is-query value-is-key value-transposed batch-and-tokens-swapped batch-items-mixed
+    heads-merged-by-reshape causal-mask-applied mask-after-softmax mask-multiplied-before-softmax
+    dropout-active integer-buffer half-precision input-modified argument-ignored returns-weights
+    wrong-shape raises row-sum-missing diagonal-only row-term-wrong gradient-scale-missing
+    gradient-scaled-twice query-key-gradients-exchanged key-gradient-not-transposed
+    value-gradient-not-transposed gradient-summed-over-batch gradient-averaged
+    gradient-sign-flipped gradient-overwritten-not-added
+    """.split()  # noqa: SIM905
+)
