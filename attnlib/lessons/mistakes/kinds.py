@@ -26,8 +26,9 @@ class Mistake:
         The first stage that departs: one of ``STAGES``, or ``"call"`` where the call itself goes
         wrong; of a backward pass ``"query"``, ``"key"`` or ``"value"``.
     head : callable
-        Runnable and wrong. Forward: ``(query, key, value)`` to a dict of stages. Backward:
-        ``(query, key, value, grad_output)`` to ``(dQ, dK, dV)``.
+        Runnable and wrong; some change their arguments, so hand it copies. Forward:
+        ``(query, key, value)`` to a dict of stages. Backward: ``(query, key, value, grad_output)``
+        to ``(dQ, dK, dV)``.
     direction : str
         ``"forward"`` or ``"backward"``.
     variants : tuple of (str, callable)
