@@ -302,6 +302,117 @@ class TestMistakes:
         assert len(calls) <= 20
 
 
+# Mistakes as people write them, apart from the catalogue's own functions.
+
+
+def loop(assign_key=False, assign_value=False, items=slice(None), minus=1, by_width=False):
+    """The loops over items and queries, with one line changed."""
+
+    def function(query, key, value, grad_output):
+        grads = [np.zeros(x.shape) for x in (query, key, value)]
+        width = query.shape[2]
+        for b in range(len(query))[items]:
+            for i in range(query.shape[1]):
+                weights = softmax(key[b] @ query[b, i] / math.sqrt(width))
+                grad_weights = value[b] @ grad_output[b, i]
+                grad = weights * (grad_weights - weights @ grad_weights) * minus
+                grad /= width if by_width else math.sqrt(width)
+                grads[0][b, i] = grad @ key[b]
+                if assign_key:
+                    grads[1][b] = np.outer(grad, query[b, i])
+                else:
+                    grads[1][b] += np.outer(grad, query[b, i])
+                if assign_value:
+                    grads[2][b] = np.outer(weights, grad_output[b, i])
+                else:
+                    grads[2][b] += np.outer(weights, grad_output[b, i])
+        return grads
+
+    return function
+
+
+def into_one_place(query, key, value, grad_output):
+    grads = [np.zeros(x.shape[1:]) for x in (query, key, value)]
+    for item in zip(query, key, value, grad_output, strict=True):
+        grads = [grad[0] for grad in by_matrix_products(*(x[None] for x in item))]
+    return grads
+
+
+def into_one_sum(query, key, value, grad_output):
+    grads = [np.zeros(x.shape[1:]) for x in (query, key, value)]
+    for item in zip(query, key, value, grad_output, strict=True):
+        for total, grad in zip(grads, by_matrix_products(*(x[None] for x in item)), strict=True):
+            total += grad[0]
+    return grads
+
+
+def by_the_sigmoid(query, key, value, grad_output):
+    scale, weights, grad_weights, _, _ = stages(query, key, value, grad_output)
+    grad = grad_weights * (weights - weights**2) * scale
+    return grad @ key, swap(grad) @ query, swap(weights) @ grad_output
+
+
+def of_the_mean(*inputs):
+    return tuple(grad / max(1, inputs[3].size) for grad in by_matrix_products(*inputs))
+
+
+def into_arrays_like_the_inputs(*inputs):
+    grads = [np.zeros_like(x) for x in inputs[:3]]
+    for buffer, grad in zip(grads, by_matrix_products(*inputs), strict=True):
+        buffer[:] = grad
+    return grads
+
+
+def by_einsum_over_the_wrong_letter(query, key, value, grad_output):
+    grads = by_einsum(query, key, value, grad_output)
+    weights = softmax(np.einsum("bif,bjf->bij", query, key) / np.sqrt(query.shape[2]))
+    return *grads[:2], np.einsum("bij,bjv->biv", weights, grad_output)
+
+
+def that_sums_the_output(query, key, value, grad_output):
+    return by_the_tape(query, key, value, np.ones_like(grad_output, dtype=float))
+
+
+WRITTEN = [
+    (loop(assign_key=True), "gradient-overwritten-not-added"),
+    (loop(assign_value=True), "gradient-overwritten-not-added"),
+    (loop(assign_key=True, assign_value=True), "gradient-overwritten-not-added"),
+    (loop(items=slice(-1, None)), "gradient-of-one-item"),
+    (loop(minus=-1), "gradient-sign-flipped"),
+    (loop(by_width=True), "gradient-scaled-twice"),
+    (into_one_place, "gradient-of-one-item"),
+    (into_one_sum, "gradient-summed-over-batch"),
+    (by_the_sigmoid, "diagonal-only"),
+    (of_the_mean, "gradient-averaged"),
+    (into_arrays_like_the_inputs, "gradient-integer-buffer"),
+    (by_einsum_over_the_wrong_letter, "value-gradient-not-transposed"),
+    (that_sums_the_output, "grad-output-ignored"),
+]
+
+
+class TestMistakesWrittenAnotherWay:
+    @pytest.mark.parametrize(("function", "id"), WRITTEN)
+    def test_the_name_does_not_depend_on_how_it_is_written(self, function, id):
+        verdict = check_backward(function)
+        assert (verdict.mistake, verdict.more) == (id, False)
+
+    @pytest.mark.parametrize(("mistake", "head"), MADE)
+    def test_a_mistake_in_single_precision_is_named_too(self, mistake, head):
+        def function(*inputs):
+            return head(*(x.astype(np.float32) if x.dtype.kind == "f" else x for x in inputs))
+
+        verdict = check_backward(function)
+        assert (verdict.mistake, verdict.more) == (mistake.id, False)
+
+    def test_an_error_on_the_empty_batch_does_not_hide_the_name(self):
+        def function(*inputs):
+            if not len(inputs[0]):
+                raise ValueError("need at least one array to stack")
+            return load("row-sum-missing").head(*inputs)
+
+        assert check_backward(function).mistake == "row-sum-missing"
+
+
 # Compositions of two mistakes, and the one to name first.
 
 
@@ -436,6 +547,15 @@ class TestUnknownMistakes:
         assert (verdict.mistake, verdict.stage) == (None, "key")
         assert "(0, 0, 0), by 0.25" in re.sub(r"\s+", " ", str(verdict))
         assert any("summed over the keys" in hint for hint in verdict.hints)
+
+    def test_a_known_mistake_after_an_unknown_one_is_told_beside_it(self):
+        def function(*inputs):
+            grads = load("diagonal-only").head(*inputs)
+            return *grads[:2], grads[2] ** 3
+
+        verdict = check_backward(function)
+        assert (verdict.mistake, verdict.stage, verdict.more) == (None, "value", True)
+        assert "dQ is that of diagonal-only" in str(verdict)
 
     def test_the_laws_hold_for_every_right_way_back(self):
         for fixture in FIXTURES:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from attnlib.lessons.checking.backward_laws import SYMBOLS, constant, factor
-from attnlib.lessons.checking.backward_trials import ORDER, near, right_gradients
+from attnlib.lessons.checking.backward_trials import ORDER, near, right_gradients, sizes
 from attnlib.lessons.checking.fixtures import INTEGERS
 from attnlib.lessons.mistakes import CATALOGUE
 
@@ -57,14 +57,21 @@ def answer(head, fixture):
 def name(trials):
     """Return the Name of the first mistake that matters in a sequence of trials, or None."""
     found = _departing(trials)
+    # dQ and dK share their way, so either may show what is wrong with both; dV has its own.
+    first = found[:1] if found[:1] == ["value"] else found
     return (
         _whole(trials)
         or _forward(trials, whole=True)
         or _one_gradient(trials, found[:1])
         or _forward(trials, whole=False)
-        or _one_gradient(trials, found[1:])
-        or _multiple(trials, found)
+        or _one_gradient(trials, first[1:])
+        or _multiple(trials, first)
     )
+
+
+def beside_the_first(trials):
+    """Return the Name of a mistake in the gradients after the first that departs, or None."""
+    return _one_gradient(trials, _departing(trials)[1:])
 
 
 def _departing(trials):
@@ -130,7 +137,10 @@ def _raise_alike(trial, given):
 
 
 def _same(trial, given, stage):
-    return near(trial.gradients[stage], np.asarray(given[stage]), trial.fixture, stage)
+    # A wrong gradient may hold the terms of another one, which are far larger where it is extreme.
+    found = sizes(trial.fixture)
+    sized = max(found, key=found.get) if trial.fixture.extreme else stage
+    return near(trial.gradients[stage], np.asarray(given[stage]), trial.fixture, sized)
 
 
 def _ratios(head, trials, stage):

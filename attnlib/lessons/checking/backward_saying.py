@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.lessons.checking import comparing, describing
+from attnlib.lessons.checking import backward_naming, comparing, describing
 from attnlib.lessons.checking.backward_laws import SYMBOLS, broken_laws, regular
 from attnlib.lessons.checking.backward_trials import ORDER, right_gradients
 from attnlib.lessons.checking.fixtures import FIXTURES, part
@@ -84,7 +84,9 @@ def unknown(failed, call):
     if got.shape != due.shape:
         mistake = load("wrong-shape")
         question = "What shape should each gradient have, axis by axis, and what has yours?"
-        said = {"mistake": mistake.id, "title": mistake.title}
+        said = {"mistake": mistake.id, "title": "A gradient has another shape"}
+    later = backward_naming.beside_the_first(failed)
+    beside = () if later is None else (f"{SYMBOLS[later.stage]} is that of {later.id}.",)
     lead = "" if said else "No mistake of the catalogue gives these numbers. "
     return Verdict(
         False,
@@ -93,8 +95,8 @@ def unknown(failed, call):
         question=question,
         counterexample=smallest(seen, stage, call),
         hints=(f"Look at the {TITLES[stage]}.", *laws, *filter(None, [regularity])),
-        remarks=laws,
-        more=len(found) > 1,
+        remarks=(*beside, *laws),
+        more=stage == "value" and len(found) > 1,
         **said,
     )
 
