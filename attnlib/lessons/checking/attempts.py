@@ -107,14 +107,15 @@ class Attempt:
     def fits(self):
         """For each stage handed in, whether it is right, or the right one in another form."""
         return {
-            name: comparing.alike(got, self.expected(name), self._tolerance(name))
+            name: comparing.alike(got, self.expected(name), self.tolerance(name))
             or self.other_form(name) != ""
             for name, got in self.stages.items()
         }
 
-    def _tolerance(self, name):
+    def tolerance(self, name):
+        """How far a stage may be from the right one; None for the tolerance of its type."""
         # Rounded to single precision somewhere on the way: told as a remark.
-        return comparing.ROUNDED if self.double(name) and not self.fixture.extreme else None
+        return comparing.ROUNDED if self.double(name) else None
 
     def double(self, name):
         """Whether a stage is in double precision, and so is the right one."""

@@ -53,12 +53,12 @@ def where(stage, got, expected):
 def regularity(stage, got, expected):
     """Say what is regular about a departure, or give an empty text.
 
-    A constant ratio, a constant difference, exchanged axes, another order along one axis, one
-    factor for each query, or weights that do not sum to 1.
+    Digits cut off, a constant ratio, a constant difference, exchanged axes, another order along
+    one axis, one factor for each query, or weights that do not sum to 1.
     """
-    if comparing.broken(got):
+    if comparing.broken(got) or comparing.alike(got, expected, comparing.SINGLE):
         return ""
-    for found in (_exchanged, _ratio, _difference, _reordered, _row_factors, _row_sums):
+    for found in (_rounded, _exchanged, _ratio, _difference, _reordered, _row_factors, _row_sums):
         words = found(stage, got, expected)
         if words:
             return words
@@ -85,6 +85,15 @@ def constant_ratio(got, expected):
         return None
     ratio = float(np.sum(got.astype(float) * expected)) / norm
     return ratio if ratio and comparing.alike(got / ratio, expected, comparing.SINGLE) else None
+
+
+def _rounded(stage, got, expected):
+    if got.shape != expected.shape:
+        return ""
+    for digits in range(1, 6):
+        if comparing.alike(got, expected.round(digits)):
+            return f"Every entry is the right one, rounded to {digits} decimals."
+    return ""
 
 
 def _ratio(stage, got, expected):

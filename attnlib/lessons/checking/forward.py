@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from attnlib.lessons.checking import naming, probes, saying
+from attnlib.lessons.checking import comparing, naming, pairs, probes, saying
 from attnlib.lessons.checking.answers import STAGES
 from attnlib.lessons.checking.attempts import HandIn
 from attnlib.lessons.checking.fixtures import EMPTY_BATCH, FIXTURES, INTEGERS
@@ -76,21 +76,18 @@ def _judged(hand_in, attempts):
 def _named(hand_in, attempts, wrong):
     """Name what departs: by the catalogue's heads, else by probes, else say what is regular."""
     found = naming.matches(attempts)
-    if found and found[0].mistake.id != "raises":
+    if found:
         return saying.matched(found, hand_in, attempts)
     first = wrong[0]
     if not first.stages:
         return _raised(hand_in, attempts, first)
-    if first.stages[first.final].shape != first.expected(first.final).shape:
-        return saying.known("wrong-shape", hand_in, attempts, saying.departure(first))
     if first.fixture.extreme:
         name = probes.overflowing(attempts)
-        return (
-            saying.known(name, hand_in, attempts, saying.departure(first))
-            if name
-            else saying.unknown(hand_in, attempts, first)
-        )
-    return _by_probes(hand_in, attempts, first)
+        if name:
+            return saying.known(name, hand_in, attempts, saying.departure(first))
+    elif not comparing.broken(first.stages[first.final]):
+        return _by_probes(hand_in, attempts, first)
+    return saying.unknown(hand_in, attempts, first)
 
 
 def _raised(hand_in, attempts, first):
@@ -102,26 +99,29 @@ def _raised(hand_in, attempts, first):
     if 0 < len(unread) < 3 and not isinstance(first.outcome.error, NameError):
         words = f"Its code never reads {' and '.join(unread)}. {saying.raising(attempts, first)}"
         return saying.known("argument-ignored", hand_in, attempts, words)
+    pair = pairs.two(attempts)
+    if pair is not None:
+        return saying.matched([pair], hand_in, attempts)
     return saying.known("raises", hand_in, attempts, saying.raising(attempts, first))
 
 
 def _by_probes(hand_in, attempts, first):
+    ignored = probes.ignored(hand_in, first)
+    if ignored:
+        return saying.known("argument-ignored", hand_in, attempts, saying.ignoring(ignored, first))
+    if first.stages[first.final].shape != first.expected(first.final).shape:
+        return saying.known("wrong-shape", hand_in, attempts, saying.departure(first))
     if probes.half_precision(attempts):
         return saying.known("half-precision", hand_in, attempts)
     if probes.dropped(first):
         return saying.known("dropout-active", hand_in, attempts)
     factor = probes.score_factor(first)
     if factor is not None:
-        return saying.known(
-            "scale-wrong-width", hand_in, attempts, saying.scale_in_words(factor, first)
-        )
-    pair = naming.two(attempts)
+        words = saying.scale_in_words(factor, first)
+        return saying.known("scale-wrong-width", hand_in, attempts, words)
+    pair = pairs.two(attempts)
     if pair is not None:
         return saying.matched([pair], hand_in, attempts)
-    ignored = probes.ignored(hand_in, first)
-    if ignored:
-        words = f"The {first.final} stays the same whatever {' and '.join(ignored)} hold."
-        return saying.known("argument-ignored", hand_in, attempts, words)
     return saying.unknown(hand_in, attempts, first)
 
 

@@ -14,6 +14,8 @@ from attnlib.lessons.mistakes.kinds import Mistake
 
 # What a hand-in makes of these two is for probes of their own.
 LEFT_OUT = (EMPTY_BATCH, INTEGERS)
+# Raising on everything is what is said where nothing else explains it.
+EVERYWHERE = "raises"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,9 @@ def matches(trials):
 
 def heads(mistake):
     """Yield the names and heads of a mistake, its variants included."""
-    yield "", mistake.head
+    # Where the head is one of the variants itself, it has a name to tell.
+    if mistake.head not in [head for _, head in mistake.variants]:
+        yield "", mistake.head
     yield from mistake.variants
 
 
@@ -96,12 +100,14 @@ def _final(trial):
 
 def _up_to_departing(trial):
     names = tuple(trial.stages)
-    return names[: names.index(trial.departs) + 1] if trial.departs in names else ()
+    return names[: names.index(trial.departs) + 1] if trial.departs in names else names[-1:]
 
 
 def _explaining(trials, compared, partly=False):
     found = []
     for mistake in forward_mistakes():
+        if mistake.id == EVERYWHERE:
+            continue
         best = None
         for variant, head in heads(mistake):
             agreeing = _agreement(trials, head, compared)
@@ -115,13 +121,14 @@ def _explaining(trials, compared, partly=False):
 
 def _agreement(trials, head, compared):
     """Count the fixtures on which a head gives what the hand-in gave; None if it differs on any."""
-    count, explained, raised, unlike = 0, 0, 0, 0
+    agreeing, explained, raised, unlike = 0, 0, 0, 0
+    broke_too = 0
     for trial in trials:
         stages = wrong(head, trial.fixture)
         if trial.fixture.extreme and trial.broke:
             if stages is not None and not _broke(stages, trial):
                 return None
-            count, explained = count + 1, explained + 1
+            broke_too += 1
         elif not trial.stages or stages is None:
             # Where only one of the two raised there is no evidence, for or against.
             raised += not trial.stages and stages is None
@@ -130,12 +137,16 @@ def _agreement(trials, head, compared):
             names = [name for name in compared(trial) if name in stages]
             if not names or not _equal(trial, stages, names):
                 return None
-            count, explained = count + 1, explained + (not trial.passed)
-    return count + raised if explained or (raised and not unlike) else None
+            agreeing, explained = agreeing + 1, explained + (not trial.passed)
+    if explained or (agreeing and broke_too) or (raised and not unlike):
+        return agreeing + broke_too + raised
+    return None
 
 
 def _equal(trial, stages, names):
-    return all(comparing.alike(trial.stages[name], stages[name]) for name in names)
+    return all(
+        comparing.alike(trial.stages[name], stages[name], trial.tolerance(name)) for name in names
+    )
 
 
 def _broke(stages, trial):
@@ -154,47 +165,3 @@ def wrong(head, fixture):
         # Raising is what some of these heads are there for.
         return None
     return {name: np.asarray(stages[name]) for name in STAGES if name in stages}
-
-
-def two(trials):
-    """Find two mistakes, one in the scores and one after them, that together give the output.
-
-    Returns
-    -------
-    Match or None
-        The first of the two, with `then`.
-
-    Notes
-    -----
-    A head gets any scores S as its own where its query is S * sqrt(T) and its key the identity:
-    then d_k = T, and softmax(Q K^T / sqrt(T)) = softmax(S).
-    """
-    trials = [t for t in trials if t.stages and t.fixture not in LEFT_OUT and not t.fixture.extreme]
-    trials = [trial for trial in trials if trial.final == "output"]
-    if not any(not trial.passed for trial in trials):
-        return None
-    mistakes = forward_mistakes()
-    before = [m for m in mistakes if m.stage in ("raw_scores", "scaled_scores")]
-    after = [m for m in mistakes if m.stage in ("weights", "output")]
-    for first in before:
-        for second in after:
-            for _, head in heads(first):
-                if all(_gives(trial, head, second.head) for trial in trials):
-                    return Match(first, partly=True, then=second)
-    return None
-
-
-def _gives(trial, first, second):
-    stages = wrong(first, trial.fixture)
-    scores = None if stages is None else stages.get("scaled_scores")
-    tokens = trial.fixture.query.shape[1]
-    if scores is None or scores.ndim != 3 or scores.shape[1:] != (tokens, tokens):
-        return False
-    key = np.broadcast_to(np.eye(tokens), scores.shape).copy()
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            output = second(scores * np.sqrt(tokens), key, trial.fixture.value.copy())["output"]
-    except Exception:
-        return False
-    return comparing.alike(trial.stages["output"], np.asarray(output))

@@ -80,7 +80,7 @@ def half_precision(trials):
     if not errors or not comparing.SINGLE < max(errors) < comparing.HALF:
         return False
     # Rounding errors follow no rule.
-    return not any(describing.regularity(*pair) for pair in pairs)
+    return not describing.regularity(*pairs[0])
 
 
 def dropped(trial):

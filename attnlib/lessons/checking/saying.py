@@ -157,6 +157,13 @@ def departure(attempt):
     return f"On {_sizes(attempt)}: {words}"
 
 
+def ignoring(names, attempt):
+    """Say which arguments make no difference."""
+    words = f"The {TITLES[attempt.final]} stays the same whatever is in {' and '.join(names)}."
+    got, expected = attempt.stages[attempt.final], attempt.expected(attempt.final)
+    return words if got.shape == expected.shape else f"{words} {departure(attempt)}"
+
+
 def raising(attempts, first):
     """Say on which inputs it raises what, and that it runs on others where it does."""
     words = f"On {_sizes(first)} it raises {first.error}."
