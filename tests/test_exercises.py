@@ -81,7 +81,7 @@ def opening(notebook):
         if tagged(cell, "exercise"):
             break
         if cell["cell_type"] == "code":
-            lines += [x for x in source(cell).splitlines() if x.startswith("from ")]
+            lines += [x for x in source(cell).splitlines() if x.startswith(("from ", "import "))]
     return "\n".join(lines)
 
 
