@@ -29,6 +29,12 @@ def losing_axis(maximum_kept, total_kept):
     return head_with(weights=weights)
 
 
+def losing_axis_without_maximum(made):
+    """Divide by a total that lost its axis, where no maximum was subtracted before."""
+    powers = np.exp(made.scaled_scores)
+    return powers / powers.sum(axis=-1)
+
+
 ALL_AT_ONCE = (("one for each item", over((1, 2))), ("one for the whole batch", over(None)))
 
 MISTAKES = (
@@ -118,6 +124,7 @@ MISTAKES = (
         variants=(
             ("the maximum lost its axis", losing_axis(maximum_kept=False, total_kept=True)),
             ("the maximum and the sum lost it", losing_axis(maximum_kept=False, total_kept=False)),
+            ("no maximum is subtracted", head_with(weights=losing_axis_without_maximum)),
         ),
     ),
     Mistake(
