@@ -448,12 +448,57 @@ TWO = [
     (row_sum_and_scale_missing, "row-sum-missing", "query"),
     (row_sum_missing_and_key_not_transposed, "row-sum-missing", "query"),
     (value_not_transposed_and_scale_missing, "value-gradient-not-transposed", "value"),
-    (exchanged_and_scale_missing, "query-key-gradients-exchanged", "query"),
+    (exchanged_and_scale_missing, "gradient-scale-missing", "query"),
     (negative_value_and_diagonal, "gradient-sign-flipped", "value"),
 ]
 
 
+SOFTMAX = {
+    "softmax-gradient-skipped": lambda weights, grad: grad,
+    "row-sum-missing": lambda weights, grad: weights * grad,
+    "diagonal-only": lambda weights, grad: weights * (1 - weights) * grad,
+    "row-term-wrong": lambda weights, grad: weights * (grad - grad.mean(2, keepdims=True)),
+    "log-softmax-gradient": lambda weights, grad: grad - weights * grad.sum(2, keepdims=True),
+}
+LATER = {
+    "gradient-scale-missing": lambda grads, width: (
+        grads[0] * np.sqrt(width),
+        grads[1] * np.sqrt(width),
+        grads[2],
+    ),
+    "gradient-scaled-twice": lambda grads, width: (
+        grads[0] / np.sqrt(width),
+        grads[1] / np.sqrt(width),
+        grads[2],
+    ),
+    "query-key-gradients-exchanged": lambda grads, width: (grads[1], grads[0], grads[2]),
+    "gradient-summed-over-batch": lambda grads, width: [grad.sum(0) for grad in grads],
+    "gradient-of-one-item": lambda grads, width: [grad[-1] for grad in grads],
+    "gradient-sign-flipped": lambda grads, width: [-grad for grad in grads],
+    "value-gradient-scaled": lambda grads, width: (*grads[:2], grads[2] / np.sqrt(width)),
+}
+
+
+def of_two(first, second):
+    """A way back that makes one mistake in the softmax and another one later."""
+
+    def function(query, key, value, grad_output):
+        scale, weights, grad_weights, _, _ = stages(query, key, value, grad_output)
+        grad = SOFTMAX[first](weights, grad_weights) * scale
+        grads = grad @ key, swap(grad) @ query, swap(weights) @ grad_output
+        return LATER[second](grads, query.shape[2])
+
+    return function
+
+
 class TestTwoMistakes:
+    @pytest.mark.parametrize("second", LATER)
+    @pytest.mark.parametrize("first", SOFTMAX)
+    def test_one_of_any_two_is_named_and_more_may_follow(self, first, second):
+        verdict = check_backward(of_two(first, second))
+        named = second if second == "value-gradient-scaled" else first
+        assert (verdict.mistake, verdict.more) == (named, True)
+
     @pytest.mark.parametrize(("function", "first", "stage"), TWO)
     def test_the_first_is_named_and_more_may_follow(self, function, first, stage):
         verdict = check_backward(function)

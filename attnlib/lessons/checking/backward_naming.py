@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from attnlib.lessons.checking.backward_laws import SYMBOLS, constant, factor
+from attnlib.lessons.checking.backward_pairs import pairs
 from attnlib.lessons.checking.backward_trials import ORDER, near, right_gradients, sizes
 from attnlib.lessons.checking.fixtures import INTEGERS
 from attnlib.lessons.mistakes import CATALOGUE
@@ -62,6 +63,7 @@ def name(trials):
     return (
         _whole(trials)
         or _forward(trials, whole=True)
+        or _pair(trials, found)
         or _one_gradient(trials, found[:1])
         or _forward(trials, whole=False)
         or _one_gradient(trials, first[1:])
@@ -83,6 +85,15 @@ def _whole(trials):
     for mistake in backward_mistakes():
         if any(_explains(head, trials, ORDER) for head in heads_of(mistake)):
             return Name(mistake.id, next(iter(_departing(trials)), "call"))
+    return None
+
+
+def _pair(trials, found):
+    """Two mistakes that together explain everything."""
+    for id, end, head in pairs():
+        if _explains(head, trials, ORDER):
+            said = (f"Together with {end} it explains all the numbers.",)
+            return Name(id, next(iter(found), "call"), said, more=True)
     return None
 
 
