@@ -530,6 +530,17 @@ class TestAWrongWayForward:
         verdict = check_backward(from_forward(load(id).head))
         assert (verdict.mistake, verdict.stage, verdict.more) == (id, "value", False)
 
+    def test_any_other_scale_of_the_scores_is_found_in_the_gradient_of_value(self):
+        def function(query, key, value, grad_output):
+            weights = softmax(query @ swap(key) * 1.3)
+            grad_weights = grad_output @ swap(value)
+            grad = weights * (grad_weights - (weights * grad_weights).sum(2, keepdims=True)) * 1.3
+            return grad @ key, swap(grad) @ query, swap(weights) @ grad_output
+
+        verdict = check_backward(function)
+        assert (verdict.mistake, verdict.stage) == ("scale-wrong-width", "value")
+        assert "multiplied by 1.3," in re.sub(r"\s+", " ", str(verdict))
+
     def test_the_right_gradient_of_a_wrong_head_is_one_mistake(self):
         def function(query, key, value, grad_output):
             weights = softmax(query @ swap(key))
@@ -560,6 +571,8 @@ class TestUnknownMistakes:
             (lambda x: 1.7 * x, (0,), "query", "right one times 1.7"),
             (lambda x: x / x.shape[2] ** 2, (1,), "key", "right one times 0.04"),
             (lambda x: 0 * x, (2,), "value", "dV is 0 throughout"),
+            (lambda x: 0 * x, (0, 1, 2), "value", "dV is 0 throughout"),
+            (lambda x: 0 * x + 2, (0, 1, 2), "value", "departs in 24 of 24 entries"),
             (lambda x: x[:, ::-1], (2,), "value", "the tokens are in the order (2, 1, 0)"),
             (lambda x: x[..., ::-1], (0,), "query", "features are in the order (4, 3, 2, 1, 0)"),
             (lambda x: swap(x), (0, 1), "query", "axes are in the order (0, 2, 1)"),
@@ -613,6 +626,11 @@ class TestUnknownMistakes:
         noise = np.random.default_rng(5)
         trial = try_on(changed(lambda x: x + noise.standard_normal(x.shape), place), MAIN)
         assert word in " ".join(broken_laws(trial))
+
+
+def in_half_precision(*inputs):
+    grads = by_matrix_products(*(x.astype(np.float16) for x in inputs))
+    return tuple(grad.astype(float) for grad in grads)
 
 
 def that_exits(*inputs):
@@ -670,6 +688,7 @@ class TestHostileHandIns:
             (changed(lambda x: x[..., :1], 1), "shape"),
             (changed(lambda x: x.astype(str), 1), "real numbers"),
             (changed(lambda x: x.astype(np.float16), 0), "half-precision"),
+            (in_half_precision, "half-precision"),
             (lambda query, key, value: (query, key, value), "TypeError"),
             (that_exits, "SystemExit"),
             (that_interrupts, "KeyboardInterrupt"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from time import monotonic
 
 from attnlib.lessons.checking import backward_naming, backward_saying, saying, seeing
+from attnlib.lessons.checking.backward_laws import score_factor
 from attnlib.lessons.checking.backward_trials import try_on
 from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS
 from attnlib.lessons.checking.running import SECONDS
@@ -94,6 +95,11 @@ def _judged(trials, call):
         return saying.unreadable(first)
     if not first.gradients:
         return backward_saying.raised(first)
+    if first.half_precision and not first.fixture.extreme:
+        return backward_saying.known("half-precision", first.departing[0], failed, call)
+    factor = score_factor(first)
+    if factor is not None:
+        return backward_saying.scaled_forward(factor, first, failed, call)
     return backward_saying.unknown(failed, call)
 
 
@@ -103,7 +109,7 @@ def _right(trials, call):
         return backward_saying.remembering()
     if any(trial.outcome.modified for trial in trials):
         return backward_saying.modifying(trials)
-    if any(trial.half_precision for trial in trials):
+    if trials[0].half_precision:
         return backward_saying.known("half-precision", "value", trials[:1], call)
     return backward_saying.right(trials)
 

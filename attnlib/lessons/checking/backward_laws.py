@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlib.lessons.checking import describing
 from attnlib.lessons.checking.backward_trials import ORDER, near, right_gradients, sizes
+from attnlib.lessons.checking.fixtures import right
 
 SYMBOLS = {"query": "dQ", "key": "dK", "value": "dV"}
 
@@ -26,11 +27,11 @@ def regular(trials, name):
         One sentence: it is a multiple, another input's, or right but for an order.
     """
     first = trials[0]
-    right = right_gradients(first.fixture)[name]
+    due = right_gradients(first.fixture)[name]
     return (
         _multiple(trials, name)
         or _another(trials, name)
-        or describing.regularity(name, first.gradients[name], right)
+        or describing.regularity(name, first.gradients[name], due)
     )
 
 
@@ -74,12 +75,12 @@ def _inverse(value):
 def _multiple(trials, name):
     fixtures, ratios = [], []
     for trial in trials:
-        right = right_gradients(trial.fixture)[name]
+        due = right_gradients(trial.fixture)[name]
         # A gradient that is 0 has no multiple but itself.
-        if near(np.zeros_like(right), right, trial.fixture, name):
+        if near(np.zeros_like(due), due, trial.fixture, name):
             continue
         fixtures.append(trial.fixture)
-        ratios.append(factor(trial.gradients[name], right, trial.fixture, name))
+        ratios.append(factor(trial.gradients[name], due, trial.fixture, name))
     if not ratios or None in ratios:
         return ""
     if np.allclose(ratios, 0, atol=1e-5):
@@ -96,8 +97,27 @@ def _another(trials, name):
 
 
 def _is(trial, name, other):
-    right = right_gradients(trial.fixture)[other]
-    return near(trial.gradients[name], right, trial.fixture, other)
+    due = right_gradients(trial.fixture)[other]
+    return near(trial.gradients[name], due, trial.fixture, other)
+
+
+def score_factor(trial):
+    """Return the factor of the raw scores that the weights behind dV have, or None.
+
+    Notes
+    -----
+    ``dV = W^T dO`` is solved for W where d_v is at least the number of tokens.
+    """
+    fixture, found = trial.fixture, trial.gradients
+    if "value" not in trial.departing or found["value"].shape != fixture.value.shape:
+        return None
+    if not np.isfinite(found["value"]).all():
+        return None
+    weights = (found["value"] @ np.linalg.pinv(fixture.grad_output)).swapaxes(1, 2)
+    if not near(weights.swapaxes(1, 2) @ fixture.grad_output, found["value"], fixture, "value"):
+        return None
+    raw_scores = right(fixture).raw_scores
+    return describing.score_factor(None, weights, fixture.value, raw_scores)
 
 
 def broken_laws(trial):
@@ -120,10 +140,9 @@ def broken_laws(trial):
     ``sum Q dQ = sum K dK``.
     """
     fixture, found = trial.fixture, trial.gradients
-    right = right_gradients(fixture)
+    due = right_gradients(fixture)
     if any(
-        found[name].shape != right[name].shape or not np.isfinite(found[name]).all()
-        for name in ORDER
+        found[name].shape != due[name].shape or not np.isfinite(found[name]).all() for name in ORDER
     ):
         return ()
     size = sizes(fixture)

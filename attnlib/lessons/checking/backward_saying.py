@@ -1,5 +1,7 @@
 """Verdicts on a way back, put into words."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from attnlib.lessons.checking import backward_naming, comparing, describing
@@ -49,6 +51,13 @@ def known(id, stage, trials, call, **said):
         hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
         **said,
     )
+
+
+def scaled_forward(factor, first, failed, call):
+    """Say by what the scores were multiplied on the way forward, as far as dV tells."""
+    verdict = known("scale-wrong-width", "value", failed, call)
+    words = describing.scale_in_words(factor, first.fixture.query.shape[2])
+    return replace(verdict, message=f"dV is made with the weights of other scores. {words}")
 
 
 def raised(trial):
