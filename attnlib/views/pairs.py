@@ -37,10 +37,11 @@ def pair_tables(pair, digits=6):
     Returns
     -------
     str
-        HTML; where the shapes differ, the sentence alone tells it.
+        HTML; where nothing departs, or the shapes differ, the sentence alone tells it.
     """
     sentence = f"<div>{escape(pair_sentence(pair, digits))}</div>"
-    if not pair.fits or not drawable(pair.expected) or not drawable(pair.got):
+    seen = pair.fits and pair.departs.any() and drawable(pair.expected) and drawable(pair.got)
+    if not seen:
         return sentence
     item = first_item(pair)
     marks = {

@@ -63,10 +63,11 @@ def mistake_page(mistake):
     """
     found = contrast(mistake)
     name = f'<span style="{CODE};color:{style.SOFT_INK}">{escape(mistake.id)}</span>'
+    where = escape(_named(found.fixture))
     parts = [
         f"<div><b>{escape(mistake.title)}</b> {name}</div>",
         _line("What gives it away", prose(mistake.signature)),
-        f'<div style="color:{style.SOFT_INK}">Input: {escape(found.fixture.name)}. {FRAMED}</div>',
+        f'<div style="color:{style.SOFT_INK}">Input: {where}. {FRAMED}</div>',
     ]
     parts += [_line("It raises", escape(found.error))] if found.error else []
     parts += [pair_tables(pair, DIGITS) for pair in found.pairs]
@@ -75,6 +76,11 @@ def mistake_page(mistake):
     lines += [f"It raises {found.error}"] if found.error else []
     lines += [pair_sentence(pair, DIGITS) for pair in found.pairs]
     return Page(f'<div style="{SHEET}">{"".join(parts)}</div>', "\n".join(lines))
+
+
+def _named(fixture):
+    batch, tokens, width = fixture.query.shape
+    return f"{fixture.name} (B={batch}, T={tokens}, d_k={width}, d_v={fixture.value.shape[2]})"
 
 
 def prose(text):

@@ -44,7 +44,7 @@ def timed_out(attempt):
 
 def unreadable(attempt):
     """Say why there is nothing to compare, or that nothing is written yet."""
-    if attempt.unwritten:
+    if attempt.unwritten and attempt.error:
         mistake = load("raises")
         return Verdict(
             False,
