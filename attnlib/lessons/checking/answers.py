@@ -11,6 +11,8 @@ import numpy as np
 
 STAGES = ("raw_scores", "scaled_scores", "weights", "output")
 GRADIENTS = ("query", "key", "value")
+# The fixtures are small; what is larger is not even looked at.
+LARGEST = 10**6
 OTHER_NAMES = {"dot_products": "raw_scores", "probabilities": "weights"}
 WANTED = (
     "the output, the pair (output, weights), or a dict with some of raw_scores, scaled_scores, "
@@ -26,7 +28,7 @@ class Problem:
     ----------
     kind : str
         ``"not-attempted"``, ``"nothing"``, ``"generator"``, ``"text"``, ``"complex"``,
-        ``"not-numbers"``, ``"items"`` or ``"stage-names"``.
+        ``"not-numbers"``, ``"too-large"``, ``"items"`` or ``"stage-names"``.
     message : str
         What came, what was expected, and the mend.
     """
@@ -75,6 +77,8 @@ def read(returned, stages=None):
     try:
         found = _named(returned, stages)
         arrays = {name: as_array(name, found[name]) for name in STAGES if name in found}
+        if not arrays:
+            _check_given(None, WANTED)
     except _ReadError as error:
         return Answer({}, error.problem)
     return Answer(arrays)
@@ -135,6 +139,12 @@ def as_array(name, returned):
     if array.dtype.kind == "c":
         raise _ReadError(
             "complex", f"{name} has complex entries: a head of real inputs has real stages"
+        )
+    if array.size > LARGEST:
+        raise _ReadError(
+            "too-large",
+            f"{name} has the shape {array.shape}, far more than there is to compare: look for a "
+            "product that broadcasts",
         )
     if array.dtype.kind not in "biuf":
         raise _ReadError(
