@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnlib.lessons.checker import check_forward
-from attnlib.lessons.checking.fixtures import FIXTURES
+from attnlib.lessons.checking.fixtures import FIXTURES, right
 from attnlib.lessons.mistakes import CATALOGUE, SAME
 from attnlib.lessons.mistakes.kinds import STAGES, Mistake
 from tests.lessons.wrong_heads import WRONG_HEADS
@@ -55,6 +55,15 @@ def heads_of(mistakes):
 HEADS = heads_of(FORWARD)
 
 
+STAGED = {
+    made: (mistake, head)
+    for made, (mistake, head) in HEADS.items()
+    if mistake not in ("raises", "input-modified", "returns-weights", "wrong-shape")
+    and mistake != "dot-instead-of-matmul"
+}
+"""Heads whose stages are worth handing in one after another."""
+
+
 def expected(mistake, way):
     return mistake if way == "all stages" else BY_OUTPUT.get(mistake, mistake)
 
@@ -71,6 +80,50 @@ def confusion(mistake, head, way):
 @pytest.mark.parametrize("named", HEADS)
 def test_each_head_is_named_by_its_own_id(named, way):
     assert confusion(*HEADS[named], way) == ""
+
+
+def up_to(last):
+    """Hand in the stages of a head up to one of them, as who writes it stage by stage does."""
+
+    def way(head):
+        def hand_in(query, key, value):
+            returned = head(query, key, value)
+            names = STAGES[: STAGES.index(last) + 1]
+            return {name: returned[name] for name in names if name in returned}
+
+        return hand_in
+
+    return way
+
+
+# As far as the weights it is a missing scale; only its output shows that the root came later.
+EARLIER = {"scale-after-softmax: the output is divided": "scale-missing"}
+
+
+@pytest.mark.parametrize("last", ["raw_scores", "scaled_scores", "weights"])
+@pytest.mark.parametrize("made", STAGED)
+def test_a_head_in_the_making_is_named_as_soon_as_it_departs(made, last):
+    mistake, head = STAGED[made]
+    hand_in = up_to(last)(head)
+    verdict = check_forward(hand_in)
+    if all(right_so_far(hand_in, fixture) for fixture in FIXTURES if fixture.query.size):
+        assert verdict.passed
+    else:
+        assert verdict.mistake == EARLIER.get(made, mistake)
+
+
+def right_so_far(hand_in, fixture):
+    with np.errstate(all="ignore"):
+        try:
+            stages = hand_in(*(x.copy() for x in fixture.inputs))
+        except ValueError:
+            return False
+    error = 1e-5 if fixture.query.dtype == np.float32 else 1e-9
+    return all(
+        made.shape == getattr(right(fixture), name).shape
+        and np.allclose(made, getattr(right(fixture), name), rtol=error, atol=error)
+        for name, made in stages.items()
+    )
 
 
 @pytest.mark.parametrize("made", WRONG_HEADS)
@@ -98,6 +151,9 @@ class TestTheMatrixItself:
     def test_a_mistake_under_another_name_would_be_seen(self):
         head = CATALOGUE["scale-missing"].head
         assert {confusion("scale-zero", head, way) for way in WAYS} == {"named scale-missing"}
+
+    def test_each_mistake_is_made_by_other_hands_as_well(self):
+        assert {mistake for mistake, _ in WRONG_HEADS.values()} == {m.id for m in FORWARD}
 
     def test_a_variant_is_one_of_the_heads(self):
         assert len(HEADS) == len(FORWARD) + sum(len(mistake.variants) for mistake in FORWARD)

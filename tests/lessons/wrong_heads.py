@@ -368,3 +368,94 @@ def _(q, k, v):
 @wrong("softmax-base-two", "scores times the logarithm of 2")
 def _(q, k, v):
     return mix(softmax(scores(q, k) * math.log(2)), v)
+
+
+@wrong("query-is-key", "K beside itself")
+def _(q, k, v):
+    return mix(softmax(scores(k, k)), v)
+
+
+@wrong("key-is-value", "V where K belongs")
+def _(q, k, v):
+    return mix(softmax(scores(q, v)), v)
+
+
+@wrong("elementwise-product", "a star where an at sign belongs")
+def _(q, k, v):
+    return softmax(np.multiply(q, k) / q.shape[2] ** 0.5) @ v
+
+
+@wrong("dot-instead-of-matmul", "np.dot twice")
+def _(q, k, v):
+    return np.dot(softmax(np.dot(q, np.moveaxis(k, 2, 1)) * q.shape[2] ** -0.5), v)
+
+
+@wrong("softmax-on-raw-scores", "the scaled scores handed in beside weights that ignore them")
+def _(q, k, v):
+    a = softmax(q @ k.transpose(0, 2, 1))
+    return {"scaled_scores": scores(q, k), "weights": a, "output": mix(a, v)}
+
+
+@wrong("scores-clipped", "against overflow, at 80")
+def _(q, k, v):
+    e = np.exp(np.clip(scores(q, k), -80, 80))
+    return mix(e / e.sum(-1, keepdims=True), v)
+
+
+@wrong("elementwise-mixture", "a star where an at sign belongs")
+def _(q, k, v):
+    return np.multiply(softmax(scores(q, k)), v)
+
+
+@wrong("value-inside-softmax", "a bracket closed too late")
+def _(q, k, v):
+    return softmax(q @ k.transpose(0, 2, 1) / q.shape[2] ** 0.5 @ v)
+
+
+@wrong("residual-added", "V added to its own mixture")
+def _(q, k, v):
+    return v + mix(softmax(scores(q, k)), v)
+
+
+@wrong("token-left-out", "a range that stops one too early")
+def _(q, k, v):
+    out = np.zeros(v.shape)
+    for i in range(q.shape[1] - 1):
+        out[:, i] = np.einsum("bj,bjv->bv", softmax(scores(q, k))[:, i], v)
+    return out
+
+
+@wrong("accumulator-not-reset", "the sum begun before the loop over queries")
+def _(q, k, v):
+    out = np.zeros(v.shape)
+    for b, a in enumerate(softmax(scores(q, k))):
+        total = np.zeros(v.shape[2])
+        for i in range(q.shape[1]):
+            for j in range(k.shape[1]):
+                total = total + a[i, j] * v[b, j]
+            out[b, i] = total
+    return out
+
+
+@wrong("mixture-overwritten-not-added", "a missing plus sign")
+def _(q, k, v):
+    out = np.zeros(v.shape)
+    a = softmax(scores(q, k))
+    for j in range(k.shape[1]):
+        out[:] = a[:, :, j, None] * v[:, j, None]
+    return out
+
+
+@wrong("value-width-assumed", "an output made like Q")
+def _(q, k, v):
+    out = np.empty(q.shape)
+    np.matmul(softmax(scores(q, k)), v, out=out)
+    return out
+
+
+@wrong("rounded-intermediates", "weights as they were printed")
+def _(q, k, v):
+    a = np.array(
+        [[[float(f"{x:.3f}") for x in row] for row in item] for item in softmax(scores(q, k))]
+    )
+    return mix(a.reshape(len(q), q.shape[1], k.shape[1]), v)

@@ -29,7 +29,7 @@ class Match:
     variant : str
         Which of its heads it was; an empty text for the first.
     agreeing : int
-        On how many fixtures the two give the same, be it the same error.
+        How many stages are the same in both, over all fixtures, errors counted in.
     partly : bool
         Whether it explains only a part of what departs, so that more mistakes may follow.
     then : Mistake or None
@@ -120,7 +120,7 @@ def _explaining(trials, compared, partly=False):
 
 
 def _agreement(trials, head, compared):
-    """Count the fixtures on which a head gives what the hand-in gave; None if it differs on any."""
+    """Count the stages in which a head gives what the hand-in gave; None if any differs."""
     agreeing, explained, raised, unlike = 0, 0, 0, 0
     broke_too = 0
     for trial in trials:
@@ -131,13 +131,17 @@ def _agreement(trials, head, compared):
             broke_too += 1
         elif not trial.stages or stages is None:
             # Where only one of the two raised there is no evidence, for or against.
-            raised += not trial.stages and stages is None
+            if not trial.stages and stages is None:
+                # The same words, shapes and all, are better evidence than any error.
+                raised += 1 + (said(head, trial.fixture) == trial.error)
             unlike += bool(trial.stages) != (stages is not None)
         else:
             names = [name for name in compared(trial) if name in stages]
             if not names or not _equal(trial, stages, names):
                 return None
-            agreeing, explained = agreeing + 1, explained + (not trial.passed)
+            # Stages before the one that departs are right in many heads, and tell none apart.
+            if trial.final in names or trial.departs in names:
+                agreeing, explained = agreeing + len(names), explained + (not trial.passed)
     if explained or (agreeing and broke_too) or (raised and not unlike):
         return agreeing + broke_too + raised
     return None
@@ -154,14 +158,23 @@ def _broke(stages, trial):
     return comparing.broken(stages[name])
 
 
-@lru_cache(maxsize=4096)
 def wrong(head, fixture):
     """Return the stages that a wrong head gives on a fixture, or None where it raises."""
+    return _tried(head, fixture)[0]
+
+
+def said(head, fixture):
+    """Return what a wrong head raises on a fixture, as text; an empty text where it does not."""
+    return _tried(head, fixture)[1]
+
+
+@lru_cache(maxsize=4096)
+def _tried(head, fixture):
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             stages = head(*(array.copy() for array in fixture.inputs))
-    except Exception:
+    except Exception as error:
         # Raising is what some of these heads are there for.
-        return None
-    return {name: np.asarray(stages[name]) for name in STAGES if name in stages}
+        return None, f"{type(error).__name__}: {error}"
+    return {name: np.asarray(stages[name]) for name in STAGES if name in stages}, ""

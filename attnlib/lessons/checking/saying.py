@@ -200,7 +200,8 @@ def _forms(attempt):
     for name in attempt.stages:
         form = attempt.other_form(name)
         if form and not comparing.alike(attempt.stages[name], attempt.expected(name)):
-            yield f"{form[0].upper()}{form[1:]}, which is no mistake."
+            harmless = ", which is no mistake" if attempt.fits[name] else ""
+            yield f"{form[0].upper()}{form[1:]}{harmless}."
         elif attempt.passed and not attempt.fits[name]:
             yield f"The {TITLES[name]} handed in differ from the head's; the result does not."
 
