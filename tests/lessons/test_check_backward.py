@@ -106,6 +106,10 @@ class TestMistakes:
         assert verdict.mistake == mistake.id
         assert not verdict.more
 
+    def test_which_form_of_a_mistake_it_is_is_told(self):
+        for how, head in load("row-term-wrong").variants:
+            assert f"Here: {how}." in re.sub(r"\s+", " ", str(check_backward(head)))
+
     @pytest.mark.parametrize("mistake", BACKWARD, ids=lambda mistake: mistake.id)
     def test_the_first_gradient_that_departs_is_the_one_the_catalogue_says(self, mistake):
         verdict = check_backward(mistake.head)

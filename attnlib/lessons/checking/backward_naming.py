@@ -26,12 +26,15 @@ class Name:
         What it does not explain, in words.
     more : bool
         Whether something is left unexplained.
+    how : str
+        Which of the mistake's functions it was; an empty text for the first.
     """
 
     id: str
     stage: str
     remarks: tuple = ()
     more: bool = False
+    how: str = ""
 
 
 def backward_mistakes():
@@ -83,8 +86,9 @@ def _departing(trials):
 
 def _whole(trials):
     for mistake in backward_mistakes():
-        if any(_explains(head, trials, ORDER) for head in heads_of(mistake)):
-            return Name(mistake.id, next(iter(_departing(trials)), "call"))
+        for how, head in (("", mistake.head), *mistake.variants):
+            if _explains(head, trials, ORDER):
+                return Name(mistake.id, next(iter(_departing(trials)), "call"), how=how)
     return None
 
 

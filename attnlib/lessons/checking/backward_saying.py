@@ -31,7 +31,9 @@ def right(trials):
 
 def named(name, failed, call):
     """Make the verdict of a mistake that was found."""
-    return known(name.id, name.stage, failed, call, more=name.more, remarks=name.remarks)
+    verdict = known(name.id, name.stage, failed, call, more=name.more, remarks=name.remarks)
+    here = f" Here: {name.how}." if name.how else ""
+    return replace(verdict, message=verdict.message + here)
 
 
 def known(id, stage, trials, call, **said):

@@ -47,14 +47,14 @@ MISTAKES = (
         id="gradient-scale-missing",
         title="The scale is missing on the way back",
         paragraph=(
-            "The scores were divided by sqrt(d_k) on the way forward, and their gradient is not. "
+            "The scores were divided by √d_k on the way forward, and their gradient is not. "
             "The scale is a constant, so it is easily thought to have no derivative; but a factor "
-            "on the way forward is the same factor on the way back. Multiply dS by 1 / sqrt(d_k) "
+            "on the way forward is the same factor on the way back. Multiply dS by 1/√d_k "
             "once, before the two products with K and Q."
         ),
         question="If every score is made half as large, what happens to the slope of the loss "
         "along a query?",
-        signature="dV is right, and dQ and dK are sqrt(d_k) times too large, entry for entry.",
+        signature="dV is right, and dQ and dK are √d_k times too large, entry for entry.",
         stage="query",
         head=gradient_scale_missing,
         direction="backward",
@@ -64,13 +64,13 @@ MISTAKES = (
         id="gradient-scaled-twice",
         title="The scale is applied twice on the way back",
         paragraph=(
-            "dS is multiplied by 1 / sqrt(d_k) and a product with it once more, or d_k is taken "
+            "dS is multiplied by 1/√d_k and a product with it once more, or d_k is taken "
             "for its root: both divide by d_k. It comes easily when one function scales the "
             "scores' gradient and the next scales Q and K. Count the divisions on the way forward; "
             "there are as many on the way back."
         ),
         question="How many times was each score divided on the way forward, and on your way back?",
-        signature="dV is right, and dQ and dK are sqrt(d_k) times too small, entry for entry.",
+        signature="dV is right, and dQ and dK are √d_k times too small, entry for entry.",
         stage="query",
         head=_instead(lambda back: back.scale**2),
         direction="backward",
@@ -78,11 +78,11 @@ MISTAKES = (
     ),
     Mistake(
         id="gradient-scale-inverted",
-        title="The way back multiplies by sqrt(d_k)",
+        title="The way back multiplies by √d_k",
         paragraph=(
-            "dS is multiplied by sqrt(d_k) instead of divided by it, as if the way back had to "
+            "dS is multiplied by √d_k instead of divided by it, as if the way back had to "
             "undo the way forward. A gradient isn't an inverse: where the forward pass multiplies "
-            "by a number, so does the backward pass. Use the same 1 / sqrt(d_k)."
+            "by a number, so does the backward pass. Use the same 1/√d_k."
         ),
         question="Does a gradient undo a factor, or carry it?",
         signature="dV is right, and dQ and dK are d_k times too large, entry for entry.",
@@ -95,13 +95,13 @@ MISTAKES = (
         id="gradient-scale-wrong-width",
         title="The way back takes the scale from the wrong axis",
         paragraph=(
-            "dS is divided by sqrt(d_v) or sqrt(T) where sqrt(d_k) is due. On the way back V and "
+            "dS is divided by √d_v or √T where √d_k is due. On the way back V and "
             "grad_output are at hand first, so their shape is read in place of the query's; with "
             "square inputs nothing shows. Keep the forward pass's scale, or read the last axis of "
             "Q again."
         ),
         question="Which array's last axis gave the scale on the way forward, and which does here?",
-        signature="dV is right; dQ and dK are off by sqrt(d_k / d_v) or sqrt(d_k / T), entry for "
+        signature="dV is right; dQ and dK are off by √(d_k / d_v) or √(d_k / T), entry for "
         "entry, and right where the widths agree.",
         stage="query",
         head=_instead(lambda back: 1 / math.sqrt(back.value.shape[2])),

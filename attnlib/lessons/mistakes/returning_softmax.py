@@ -58,7 +58,7 @@ MISTAKES = (
         id="diagonal-only",
         title="Only the diagonal of the softmax's Jacobian is used",
         paragraph=(
-            "dS is taken as W (1 - W) dW: each score is let to change its own weight only. That is "
+            "dS is taken as W (1 - W) dW, as if each score changed its own weight only. That is "
             "the sigmoid's derivative, remembered from networks with one output. Off the diagonal "
             "the Jacobian holds -W_i W_j, for a weight that grows takes from the others."
         ),

@@ -56,11 +56,11 @@ MISTAKES = (
         id="value-gradient-scaled",
         title="The values' gradient is scaled too",
         paragraph=(
-            "dV is divided by sqrt(d_k) like dQ and dK. One line that scales all three looks tidy; "
+            "dV is divided by √d_k like dQ and dK. One line that scales all three looks tidy; "
             "but the scale stands in the scores, and V never passes through them. Scale dS alone."
         ),
         question="Does the scale stand on the way from the values to the output?",
-        signature="dQ and dK are right, and dV is sqrt(d_k) times too small, entry for entry.",
+        signature="dQ and dK are right, and dV is √d_k times too small, entry for entry.",
         stage="value",
         head=_values(lambda back: back.grad_value * back.scale),
         direction="backward",
