@@ -133,6 +133,19 @@ class Odd(BaseException):
         return "odd"
 
 
+class SpeechlessError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def raises_what_cannot_be_printed(query, key, value):
+    raise SpeechlessError
+
+
+def raises_at_length(query, key, value):
+    raise ValueError("long " * 10**6)
+
+
 def raises_its_own(query, key, value):
     raise Odd
 
@@ -146,9 +159,20 @@ class TestAHandInThatRaises:
             (recurses, "RecursionError"),
             (runs_out_of_memory, "MemoryError"),
             (raises_its_own, "Odd: odd"),
+            (raises_what_cannot_be_printed, "SpeechlessError"),
+            (raises_at_length, "ValueError: long"),
             (lambda query, key: key, "TypeError"),
         ],
-        ids=["exit", "interrupt", "recursion", "memory", "own kind", "too few arguments"],
+        ids=[
+            "exit",
+            "interrupt",
+            "recursion",
+            "memory",
+            "own kind",
+            "unprintable",
+            "long",
+            "too few arguments",
+        ],
     )
     def test_is_told_what_it_raised(self, hand_in, words):
         verdict = check_forward(hand_in)
@@ -156,6 +180,7 @@ class TestAHandInThatRaises:
         assert verdict.mistake == "raises"
         assert verdict.stage == "call"
         assert words in verdict.message
+        assert len(repr(verdict)) < 2000
         assert words.split(":")[0] in str(verdict.explain())
 
     def test_is_not_attempted_yet_if_it_says_so(self):
@@ -283,6 +308,16 @@ class TestAHandInThatReturnsTheWrongThing:
         verdict = check_forward(in_place)
         assert verdict.mistake == "input-modified"
         assert "value" in verdict.message
+
+    def test_an_array_that_is_used_again_is_compared_as_it_was_returned(self):
+        buffers = {}
+
+        def reuses(query, key, value):
+            buffer = buffers.setdefault(value.shape, np.empty(value.shape))
+            buffer[...] = right(query, key, value)
+            return buffer
+
+        assert check_forward(reuses).passed
 
     def test_what_changes_with_each_call_is_told(self):
         calls = []

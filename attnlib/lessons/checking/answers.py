@@ -5,7 +5,7 @@ they are right is for :mod:`attnlib.lessons.checking.naming`.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,10 +47,13 @@ class Answer:
         Empty where there is a problem.
     problem : Problem or None
         Why there is nothing to compare.
+    returned : dict of str to numpy.ndarray
+        The arrays themselves, of which `stages` holds copies: a hand-in may use them again.
     """
 
     stages: dict
     problem: Problem | None = None
+    returned: dict = field(default_factory=dict)
 
 
 class _ReadError(Exception):
@@ -81,7 +84,7 @@ def read(returned, stages=None):
             _check_given(None, WANTED)
     except _ReadError as error:
         return Answer({}, error.problem)
-    return Answer(arrays)
+    return _kept(arrays)
 
 
 def read_gradients(returned):
@@ -116,7 +119,11 @@ def read_gradients(returned):
         arrays = {name: as_array(f"the gradient of {name}", found[name]) for name in GRADIENTS}
     except _ReadError as error:
         return Answer({}, error.problem)
-    return Answer(arrays)
+    return _kept(arrays)
+
+
+def _kept(arrays):
+    return Answer({name: array.copy() for name, array in arrays.items()}, returned=arrays)
 
 
 def as_array(name, returned):

@@ -9,6 +9,9 @@ import numpy as np
 from attnlib.lessons.checking import answers, comparing, running
 from attnlib.lessons.checking.fixtures import Fixture, right
 
+# Characters of what an exception says.
+LONGEST = 300
+
 
 @dataclass(frozen=True, eq=False)
 class HandIn:
@@ -88,10 +91,7 @@ class Attempt:
     def error(self):
         """What it raised, as text, or an empty text."""
         error = self.outcome.error
-        if error is None:
-            return ""
-        text = str(error)
-        return f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return "" if error is None else in_words(error)
 
     @property
     def unwritten(self):
@@ -148,3 +148,15 @@ class Attempt:
             if name == "weights" and comparing.alike(np.exp(got.astype(float)), record.weights):
                 return "the weights handed in are their logarithms"
         return ""
+
+
+def in_words(error):
+    """Print an exception of any kind, cut off where it is long."""
+    name = type(error).__name__
+    try:
+        text = str(error).strip()
+    except Exception:
+        # An exception of a hand-in may be unable to say what it is.
+        text = ""
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return f"{name}: {text}" if text else name

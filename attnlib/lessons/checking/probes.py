@@ -1,8 +1,8 @@
 """Calls and comparisons that show one habit each, where no wrong head gives the same numbers."""
 
 import dis
-import inspect
 from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 
@@ -44,7 +44,8 @@ def varies(hand_in, trial):
 def ignored(hand_in, trial):
     """Return the names of the arguments that can change without changing the last stage."""
     names = []
-    for name in ARGUMENTS:
+    # Only the output is made of the values.
+    for name in ARGUMENTS if trial.final == "output" else ARGUMENTS[:2]:
         moved = getattr(trial.fixture, name)[::-1, ::-1] * 1.3 + 0.7
         again = hand_in.attempt(replace(trial.fixture, **{name: moved}))
         got = again.stages.get(trial.final)
@@ -55,7 +56,7 @@ def ignored(hand_in, trial):
 
 def unread(function):
     """Return the names of the three arguments that the function's own code never reads."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    code = function.__code__ if isinstance(function, FunctionType) else None
     if code is None or code.co_argcount < len(ARGUMENTS):
         return []
     given = code.co_varnames[: code.co_argcount][:3]

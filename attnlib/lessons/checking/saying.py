@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnlib.lessons.checking import comparing, describing
+from attnlib.lessons.checking.answers import STAGES
 from attnlib.lessons.checking.fixtures import EMPTY_BATCH, INTEGERS
 from attnlib.lessons.checking.smallest import ARGUMENTS, counterexample, shown
 from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict
@@ -85,7 +86,7 @@ def matched(found, hand_in, attempts):
 def known(id, hand_in, attempts, message=""):
     """Make the verdict that names a mistake of the catalogue."""
     mistake = load(id)
-    stage = mistake.stage
+    stage = _departing(mistake.stage, attempts)
     look = "the call itself" if stage == "call" else f"the {TITLES[stage]}"
     return Verdict(
         False,
@@ -98,6 +99,16 @@ def known(id, hand_in, attempts, message=""):
         counterexample=counterexample(hand_in, attempts, stage),
         hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
     )
+
+
+def _departing(stage, attempts):
+    """Return where a hand-in departs, or, if it left that stage out, where its mistake does."""
+    shown = [a for a in attempts if a.departs is not None]
+    if stage == "call" or not shown:
+        return stage
+    first = shown[0]
+    earlier = STAGES.index(first.departs) < STAGES.index(stage)
+    return first.departs if earlier or stage in first.stages else stage
 
 
 def unknown(hand_in, attempts, first):
@@ -159,7 +170,9 @@ def departure(attempt):
 
 def ignoring(names, attempt):
     """Say which arguments make no difference."""
-    words = f"The {TITLES[attempt.final]} stays the same whatever is in {' and '.join(names)}."
+    final = attempt.final
+    stays = "stays" if final == "output" else "stay"
+    words = f"The {TITLES[final]} {stays} the same whatever is in {' and '.join(names)}."
     got, expected = attempt.stages[attempt.final], attempt.expected(attempt.final)
     return words if got.shape == expected.shape else f"{words} {departure(attempt)}"
 
@@ -207,7 +220,8 @@ def _forms(attempt):
 
 
 def _views(attempt):
-    for stage, array in attempt.stages.items():
+    returned = attempt.outcome.value.returned if attempt.stages else {}
+    for stage, array in returned.items():
         for name, given in zip(ARGUMENTS, attempt.outcome.handed, strict=True):
             if np.may_share_memory(array, given):
                 yield (
