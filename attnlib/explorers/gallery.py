@@ -5,6 +5,7 @@ import threading
 
 import ipywidgets as widgets
 
+from attnlib.explorers.picker import Picker
 from attnlib.lessons.mistakes import CATALOGUE, load
 from attnlib.views.verdicts import mistake_page
 
@@ -12,7 +13,7 @@ LOG = logging.getLogger("attnlib")
 # Of its own, so that no page widens the panel; the browser may narrow it.
 FITTING = widgets.Layout(width="870px", max_width="100%")
 FIRST = "softmax-over-queries"
-WAYS = {"forward": "", "backward": "backward: "}
+WAYS = {"forward": "On the way forward", "backward": "On the way back"}
 
 
 class MistakeGallery(widgets.VBox):
@@ -20,7 +21,7 @@ class MistakeGallery(widgets.VBox):
 
     Attributes
     ----------
-    choice : ipywidgets.Dropdown
+    choice : Picker
         The mistakes by title, in the order in which a head is computed; its value is an id.
     page : ipywidgets.HTML
         The chosen one beside the right head, and the sign that gives it away.
@@ -30,12 +31,10 @@ class MistakeGallery(widgets.VBox):
         # Refused here, in words, rather than by the list.
         load(mistake)
         self._lock = threading.RLock()
-        options = [(WAYS[m.direction] + m.title, m.id) for m in CATALOGUE.values()]
-        self.choice = widgets.Dropdown(
-            options=options,
+        self.choice = Picker(
+            label="Mistake",
+            options=[[WAYS[m.direction], m.title, m.id] for m in CATALOGUE.values()],
             value=mistake,
-            description="Mistake",
-            layout=widgets.Layout(width="560px", max_width="100%"),
         )
         self.page = widgets.HTML(layout=FITTING)
         self._summary = ""

@@ -24,7 +24,7 @@ GRIDS = {
 """array -> its title, its role, and the letters of its rows and columns."""
 
 
-def pair_tables(pair, digits=6):
+def pair_tables(pair, digits=6, came="yours"):
     """Show a pair as two tables under a sentence.
 
     Parameters
@@ -33,6 +33,8 @@ def pair_tables(pair, digits=6):
         Of the first batch item in which it departs, or of the first one.
     digits : int, default 6
         Decimals of each number.
+    came : str, default "yours"
+        What the second table is called; the first is the right one.
 
     Returns
     -------
@@ -50,8 +52,8 @@ def pair_tables(pair, digits=6):
     }
     digits = _enough(pair, digits)
     right = _table(pair, "right", pair.expected[item], digits, {})
-    came = _table(pair, "as it came", pair.got[item], digits, marks)
-    return f'{sentence}<div style="margin-top:4px">{right}{came}</div>'
+    other = _table(pair, came, pair.got[item], digits, marks)
+    return f'{sentence}<div style="margin-top:4px">{right}{other}</div>'
 
 
 def pair_sentence(pair, digits=6):

@@ -70,7 +70,7 @@ def mistake_page(mistake):
         f'<div style="color:{style.SOFT_INK}">Input: {where}. {FRAMED}</div>',
     ]
     parts += [_line("It raises", escape(found.error))] if found.error else []
-    parts += [pair_tables(pair, DIGITS) for pair in found.pairs]
+    parts += [pair_tables(pair, DIGITS, "wrong") for pair in found.pairs]
     parts.append(_fold("What is wrong, and the mend", f"<div>{prose(mistake.paragraph)}</div>"))
     lines = [f"{mistake.title} ({mistake.id}). {mistake.signature}"]
     lines += [f"It raises {found.error}"] if found.error else []

@@ -1,6 +1,7 @@
 """The gallery shows each mistake that the checker knows, and never goes blank."""
 
 import pytest
+from traitlets import TraitError
 
 from attnlib.explorers import gallery
 from attnlib.explorers.gallery import MistakeGallery
@@ -19,10 +20,17 @@ def test_it_starts_with_the_mistake_that_is_made_most(panel):
 
 
 def test_its_list_has_every_mistake_by_title_in_the_catalogues_order(panel):
-    assert [value for _, value in panel.choice.options] == list(CATALOGUE)
-    for label, value in panel.choice.options:
-        assert CATALOGUE[value].title in label
-        assert label.startswith("backward: ") is (CATALOGUE[value].direction == "backward")
+    assert [value for _, _, value in panel.choice.options] == list(CATALOGUE)
+    for group, title, value in panel.choice.options:
+        assert title == CATALOGUE[value].title
+        assert group.endswith("back") is (CATALOGUE[value].direction == "backward")
+
+
+def test_a_name_that_is_no_mistake_changes_nothing(panel):
+    with pytest.raises(TraitError, match="no-such"):
+        panel.choice.value = "no-such"
+    assert panel.choice.value == "softmax-over-queries"
+    assert load("softmax-over-queries").signature in Page(panel.page.value).text
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
