@@ -11,6 +11,8 @@ const element = (tag, properties = {}, ...children) => {
 function render({ model, el }) {
   const list = element("select");
   list.setAttribute(SUPPRESS, "true");
+  // As wide as its longest title, where the page is.
+  Object.assign(list.style, { width: "auto", maxWidth: "100%" });
   const groups = new Map();
   for (const [group, title, value] of model.get("options")) {
     if (!groups.has(group)) groups.set(group, element("optgroup", { label: group }));
