@@ -6,7 +6,7 @@ import pytest
 from attnlib.lessons.checker import check_backward
 from attnlib.lessons.checking import seeing
 from attnlib.lessons.checking.backward_trials import right_gradients
-from attnlib.lessons.checking.fixtures import MAIN, SQUARE, Fixture, part
+from attnlib.lessons.checking.fixtures import EMPTY_BATCH, MAIN, OVERFLOW, SQUARE, Fixture, part
 from attnlib.lessons.mistakes import CATALOGUE, load
 from tests.authority import slow_gradients
 from tests.lessons.ways_back import by_einsum
@@ -80,11 +80,18 @@ class TestWhatAnInputCanSee:
             (part(MAIN, 1, 3, 5, 4), "gradient-of-one-item", "one item"),
             (part(MAIN, 2, 3, 1, 4), "gradient-scale-missing", "d_k = 1"),
             (SQUARE, "gradient-scale-wrong-width", "equal"),
+            (EMPTY_BATCH, "row-sum-missing", "no entry"),
+            (OVERFLOW, "gradient-sign-flipped", "dQ and dK are 0"),
         ],
     )
     def test_sizes_that_hide_a_mistake_are_told(self, fixture, hidden, reason):
         assert hidden in seeing.unseen(fixture)
         assert reason in " ".join(seeing.why_unseen(fixture))
+
+    @pytest.mark.parametrize(("given", "said"), [([3], "got int"), ([], "would pass on these")])
+    def test_what_is_no_input_is_refused(self, given, said):
+        with pytest.raises(ValueError, match=said):
+            check_backward(by_einsum, fixtures=given)
 
     def test_a_forward_mistake_is_no_question_here(self):
         with pytest.raises(ValueError, match="forward"):

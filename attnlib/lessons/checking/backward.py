@@ -6,7 +6,7 @@ from time import monotonic
 from attnlib.lessons.checking import backward_naming, backward_saying, saying, seeing
 from attnlib.lessons.checking.backward_laws import score_factor
 from attnlib.lessons.checking.backward_trials import try_on
-from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS
+from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS, Fixture
 from attnlib.lessons.checking.running import SECONDS
 
 
@@ -96,7 +96,7 @@ def _judged(trials, call):
     if not first.gradients:
         return backward_saying.raised(first)
     if first.half_precision and not first.fixture.extreme:
-        return backward_saying.known("half-precision", first.departing[0], failed, call)
+        return backward_saying.half_precision(failed, call)
     factor = score_factor(first)
     if factor is not None:
         return backward_saying.scaled_forward(factor, first, failed, call)
@@ -110,7 +110,7 @@ def _right(trials, call):
     if any(trial.outcome.modified for trial in trials):
         return backward_saying.modifying(trials)
     if trials[0].half_precision:
-        return backward_saying.known("half-precision", "value", trials[:1], call)
+        return backward_saying.half_precision(trials[:1], call)
     return backward_saying.right(trials)
 
 
@@ -131,6 +131,12 @@ def _excused(trial):
 def _chosen(fixtures, adapter):
     if fixtures is not None:
         fixtures = tuple(fixtures)
+        strangers = [type(f).__name__ for f in fixtures if not isinstance(f, Fixture)]
+        if strangers:
+            raise ValueError(
+                f"fixtures must be a sequence of Fixture, got {', '.join(strangers)}: make each by "
+                "Fixture(name, query, key, value, grad_output)"
+            )
         seeing.demand_proof(fixtures)
         return fixtures
     # Many libraries compute with whole numbers in single precision or not at all.

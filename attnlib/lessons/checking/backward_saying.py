@@ -55,6 +55,14 @@ def known(id, stage, trials, call, **said):
     )
 
 
+def half_precision(trials, call):
+    """Say that too few digits come back, be it few enough to depart or not."""
+    stage = next((name for trial in trials for name in trial.departing), "value")
+    verdict = known("half-precision", stage, trials, call)
+    words = "The gradients hold no more digits than half precision does: about three."
+    return replace(verdict, message=words)
+
+
 def scaled_forward(factor, first, failed, call):
     """Say by what the scores were multiplied on the way forward, as far as dV tells."""
     verdict = known("scale-wrong-width", "value", failed, call)

@@ -58,6 +58,8 @@ def why_unseen(fixture):
     """
     batch, tokens, width = fixture.query.shape
     value_width = fixture.value.shape[2]
+    if batch == 0:
+        return ("an empty batch has no entry to compare",)
     reasons = []
     if tokens == 1:
         reasons.append("with one token every weight is 1, so dQ and dK are 0")
