@@ -130,6 +130,7 @@ SIGNS = {
     "query-key-gradients-exchanged": lambda id: (
         value_is_right(id) and np.allclose(on(MAIN, id)[0][0].sum(axis=1), 0)
     ),
+    "query-key-gradients-added": lambda id: value_is_right(id) and same(*on(MAIN, id)[0][:2]),
     "gradients-in-another-order": each_is_of_another,
     "gradient-from-own-operand": lambda id: value_is_right(id) and with_equal_keys(id),
     "query-gradient-transposed": lambda id: value_is_right(id) and not same(*item_sums(id)),

@@ -16,6 +16,11 @@ def _ordered(*places):
     return leaving(lambda back: tuple(back.gradients()[place] for place in places))
 
 
+def _added(back):
+    grad_query, grad_key, grad_value = back.gradients()
+    return grad_query + grad_key, grad_key + grad_query, grad_value
+
+
 MISTAKES = (
     Mistake(
         id="query-key-gradients-exchanged",
@@ -30,6 +35,20 @@ MISTAKES = (
         "be.",
         stage="query",
         head=_ordered(1, 0, 2),
+        direction="backward",
+    ),
+    Mistake(
+        id="query-key-gradients-added",
+        title="The gradients of query and key are added together",
+        paragraph=(
+            "dQ + dK comes back for both. Where one array serves as query and as key its gradient "
+            "is that sum, and the habit is carried over. The head has two inputs here, and each "
+            "has a slope of its own: leave the sum to what made Q and K of the same tokens."
+        ),
+        question="If only the queries move and the keys stay, how fast does the loss change?",
+        signature="dV is right; dQ and dK are equal, entry for entry.",
+        stage="query",
+        head=leaving(_added),
         direction="backward",
     ),
     Mistake(

@@ -93,19 +93,22 @@ MISTAKES = (
     ),
     Mistake(
         id="gradient-scale-wrong-width",
-        title="The way back takes the scale from the wrong axis",
+        title="The way back takes its scale from elsewhere",
         paragraph=(
-            "dS is divided by √d_v or √T where √d_k is due. On the way back V and "
-            "grad_output are at hand first, so their shape is read in place of the query's; with "
-            "square inputs nothing shows. Keep the forward pass's scale, or read the last axis of "
-            "Q again."
+            "dS is divided by √d_v, by √T or by a constant where √d_k is due. On the way back V "
+            "and grad_output are at hand first, so their shape is read in place of the query's; "
+            "with square inputs nothing shows. Keep the forward pass's scale, or read the last "
+            "axis of Q again."
         ),
-        question="Which array's last axis gave the scale on the way forward, and which does here?",
-        signature="dV is right; dQ and dK are off by √(d_k / d_v) or √(d_k / T), entry for "
-        "entry, and right where the widths agree.",
+        question="What gave the scale on the way forward, and what gives it here?",
+        signature="dV is right; dQ and dK are off by one factor, entry for entry, such as "
+        "√(d_k / d_v), and right where the two numbers agree.",
         stage="query",
         head=_instead(lambda back: 1 / math.sqrt(back.value.shape[2])),
         direction="backward",
-        variants=(("T", _instead(lambda back: 1 / math.sqrt(back.query.shape[1]))),),
+        variants=(
+            ("the number of tokens T", _instead(lambda back: 1 / math.sqrt(back.query.shape[1]))),
+            ("the constant 8, the root of 64", _instead(lambda back: 1 / 8)),
+        ),
     ),
 )
