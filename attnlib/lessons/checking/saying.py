@@ -157,7 +157,7 @@ def input_modified(attempts):
 
 def integer_buffer(attempt):
     """Say that only whole numbers go wrong."""
-    verdict = known("integer-buffer", None, [])
+    verdict = known("integer-buffer", None, [attempt])
     return replace(verdict, counterexample=shown(attempt, verdict.stage))
 
 
@@ -213,7 +213,7 @@ def _forms(attempt):
     for name in attempt.stages:
         form = attempt.other_form(name)
         if form and not comparing.alike(attempt.stages[name], attempt.expected(name)):
-            harmless = ", which is no mistake" if attempt.fits[name] else ""
+            harmless = ", which is no mistake" if attempt.passed or attempt.fits[name] else ""
             yield f"{form[0].upper()}{form[1:]}{harmless}."
         elif attempt.passed and not attempt.fits[name]:
             yield f"The {TITLES[name]} handed in differ from the head's; the result does not."
