@@ -7,6 +7,7 @@ import sys
 
 from attnlib.lessons import hand_ins
 from attnlib.lessons.checker import check_backward, check_forward
+from attnlib.lessons.checking.verdicts import MORE
 from attnlib.lessons.evidence import learner_evidence
 from attnlib.views.report import evidence_report
 
@@ -81,9 +82,11 @@ def _check(arguments):
     except hand_ins.HandInError as refusal:
         _write(f"Not checked: {refusal}", sys.stderr)
         return NOT_RUN
-    _write(str(verdict))
-    if arguments.explain:
-        _write(f"\n{verdict.explain()}")
+    said = str(verdict)
+    if said.endswith(MORE):
+        asked = f"\n{verdict.explain()}" if arguments.explain else "Add --explain for the numbers."
+        said = said.removesuffix(MORE) + asked
+    _write(said)
     return RIGHT if verdict.passed else WRONG
 
 

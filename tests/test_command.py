@@ -195,11 +195,14 @@ class TestCheck:
         assert "weights" in said.splitlines()[0]
         assert "softmax-over-queries" in said
         assert "expected" not in said
+        assert said.endswith("Add --explain for the numbers.\n")
+        assert ".explain()" not in said
 
     def test_the_numbers_come_when_they_are_asked_for(self, file):
         status, said, _ = check("--explain", f"{file}:wrong")
         assert status == 1
         assert "expected" in said
+        assert "--explain" not in said
 
     def test_a_backward_is_checked_as_one(self, file):
         assert check(f"{file}:right_back", "--backward")[0] == 0

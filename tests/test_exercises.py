@@ -5,6 +5,7 @@ import copy
 import re
 
 import pytest
+from nbformat import v4
 
 from tests import chapters
 from tests.chapters import source
@@ -104,3 +105,38 @@ class TestEveryExercise:
 
 def test_some_chapter_has_exercises():
     assert WITH_EXERCISES
+
+
+def sound():
+    """Return a notebook with one exercise without a fault."""
+    said = v4.new_output("execute_result", data={"text/plain": "Not attempted yet. Put"})
+    hints = "<details><summary>Hint</summary>a</details>" * 3
+    solution = "<details>\n<summary>One</summary>\n\n```python\nf = 1\n```\n\n</details>"
+    cells = [
+        v4.new_code_cell("def f():\n    return ...", metadata={"tags": ["exercise"]}, id="stub"),
+        v4.new_code_cell("check_forward(f)", outputs=[said]),
+        v4.new_markdown_cell(hints),
+        v4.new_markdown_cell(solution, metadata={"tags": ["solution"]}),
+    ]
+    return v4.new_notebook(cells=cells)
+
+
+MISTAKES = {
+    "no check": lambda cells: cells.pop(1),
+    "no solution": lambda cells: cells[3].metadata.clear(),
+    "not three": lambda cells: cells[2].update(source="<summary>Hint</summary>"),
+    "not folded": lambda cells: cells[3].update(source="```python\nf = 1\n```"),
+    "does not say": lambda cells: cells[1].outputs[0].data.update({"text/plain": "Right."}),
+}
+
+
+class TestPlantedMistakes:
+    def test_a_sound_exercise_has_no_fault(self):
+        assert faults(sound()) == []
+
+    @pytest.mark.parametrize("fault", MISTAKES)
+    def test_a_mistake_is_named(self, fault):
+        notebook = sound()
+        MISTAKES[fault](notebook.cells)
+        found = faults(notebook)
+        assert any(fault in phrase for phrase in found), found

@@ -16,6 +16,9 @@ TITLES = {
     "value": "gradient of value",
 }
 
+MORE = "Call .explain() for the numbers."
+"""The last line of a verdict that has numbers to show."""
+
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
@@ -116,9 +119,10 @@ class Verdict:
         lines = [_wrapped("", self.message)] if plain else self._questions()
         lines += [_wrapped("Remark: ", remark) for remark in self.remarks]
         if self.printed:
-            lines.append(_wrapped("It printed: ", repr(_shortened(self.printed, 200))))
+            printed = _shortened(" / ".join(self.printed.split("\n")).rstrip(" /"), 120)
+            lines.append(_wrapped("It printed: ", printed))
         if self.counterexample is not None:
-            lines.append("Call .explain() for the numbers.")
+            lines.append(MORE)
         return "\n".join(lines)
 
     def _questions(self):
@@ -131,7 +135,7 @@ class Verdict:
         if self.question:
             lines.append(_wrapped("Ask yourself: ", self.question))
         if self.mistake is not None:
-            lines.append(_wrapped("Its name: ", f"{self.mistake} ({self.title.lower()})"))
+            lines.append(_wrapped("Its name: ", f"{self.mistake} ({_inside(self.title)})"))
         if self.also:
             lines.append(_wrapped("The same numbers come from: ", ", ".join(self.also)))
         if self.more:
@@ -182,6 +186,11 @@ def _at(example):
 
 def _wrapped(lead, text):
     return fill(lead + text, 88, subsequent_indent="  ")
+
+
+def _inside(title):
+    """Start a title small inside a sentence, unless it starts with a symbol such as Q."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def _shortened(text, length):
