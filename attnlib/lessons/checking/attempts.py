@@ -96,7 +96,8 @@ class Attempt:
     @property
     def unwritten(self):
         """Whether it says itself that it is not written yet."""
-        return isinstance(self.outcome.error, NotImplementedError)
+        # Its subclasses say something else, such as that there is no keyboard to read from.
+        return type(self.outcome.error) is NotImplementedError
 
     @property
     def broke(self):
@@ -154,7 +155,7 @@ def in_words(error):
     """Print an exception of any kind, cut off where it is long."""
     name = type(error).__name__
     try:
-        text = str(error).strip()
+        text = str(error).strip().rstrip(".")
     except Exception:
         # An exception of a hand-in may be unable to say what it is.
         text = ""

@@ -42,7 +42,8 @@ def where(stage, got, expected):
     if comparing.broken(got):
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(got))[0])
         return f"The {title} holds {got[index]} at {index}."
-    departs = comparing.departing(got, expected, comparing.SINGLE)
+    single = np.float32 in (got.dtype, expected.dtype)
+    departs = comparing.departing(got, expected, comparing.SINGLE if single else comparing.ROUNDED)
     difference = abs(float(got[index]) - float(expected[index]))
     return (
         f"The {title} departs in {int(departs.sum())} of {departs.size} entries, most at {index}, "
@@ -160,6 +161,50 @@ def _row_sums(stage, got, expected):
     )
 
 
+def solved(output, value):
+    """Return the weights with which the values give the output, or None where not one set does."""
+    several = value.shape[1] > value.shape[2]
+    if several or output.shape != value.shape or comparing.broken(output):
+        return None
+    weights = output @ np.linalg.pinv(value)
+    return weights if comparing.alike(weights @ value, output, comparing.SINGLE) else None
+
+
+def mixture(output, value):
+    """Say what is odd about the weights that an output was mixed with.
+
+    Parameters
+    ----------
+    output, value : numpy.ndarray
+        Shape [batch, tokens, d_v]; with more tokens than features nothing can be said.
+
+    Returns
+    -------
+    str
+        One sentence, or an empty text where nothing is odd.
+    """
+    if value.shape[1] > value.shape[2]:
+        return ""
+    weights = solved(output, value)
+    if weights is None:
+        odd = output.shape == value.shape and not comparing.broken(output)
+        return "It is no mixture of the values of its own batch item." if odd else ""
+    sums = weights.sum(axis=-1)
+    if not comparing.alike(sums, np.ones_like(sums), comparing.SINGLE):
+        return (
+            "It is a mixture of the values with weights that sum, for a query, to between "
+            f"{sums.min():.4g} and {sums.max():.4g}."
+        )
+    zeros = np.argwhere(np.abs(weights) < comparing.SINGLE)
+    if len(zeros):
+        first = tuple(int(i) for i in zeros[0])
+        return (
+            f"It is a mixture of the values in which {len(zeros)} of {weights.size} weights are "
+            f"0, first that at {first}."
+        )
+    return "Some weights of the mixture are negative." if np.any(weights < 0) else ""
+
+
 def score_factor(output, weights, value, raw_scores):
     """Find the constant c with which the softmax of c times the raw scores gives the weights.
 
@@ -176,9 +221,8 @@ def score_factor(output, weights, value, raw_scores):
         The factor, where one fits all queries.
     """
     if weights is None:
-        inverse = np.linalg.pinv(value)
-        weights = output @ inverse
-        if not comparing.alike(weights @ value, output, comparing.SINGLE):
+        weights = solved(output, value)
+        if weights is None:
             return None
     tokens = value.shape[1]
     if weights.shape != raw_scores.shape or tokens < 2 or not np.all(weights > 0):

@@ -6,6 +6,7 @@ from attnlib.lessons.checking import comparing, naming, pairs, probes, saying
 from attnlib.lessons.checking.answers import STAGES
 from attnlib.lessons.checking.attempts import HandIn
 from attnlib.lessons.checking.fixtures import EMPTY_BATCH, FIXTURES, INTEGERS
+from attnlib.lessons.checking.remarks import remarks
 from attnlib.lessons.checking.running import SECONDS
 
 
@@ -50,8 +51,8 @@ def check_forward(function, stages=None, adapter=None, seconds=SECONDS):
     attempts = hand_in.attempts(fixtures)
     verdict = _judged(hand_in, attempts)
     printed = next((a.outcome.printed for a in attempts if a.outcome.printed), "")
-    remarks = (*verdict.remarks, *saying.remarks(attempts, verdict))
-    return replace(verdict, printed=printed, remarks=remarks)
+    said = (*verdict.remarks, *remarks(attempts, verdict))
+    return replace(verdict, printed=printed, remarks=said)
 
 
 def _judged(hand_in, attempts):

@@ -1,7 +1,8 @@
 """Run a function that may do anything: with a time limit, on copies, with its prints kept apart.
 
-What is not held back: a function that ends the process (``os._exit``), and one that waits inside
-compiled code, which no other thread can stop. It is left behind in its daemon thread.
+What is not held back: a function that ends the process (``os._exit``), what other programs that it
+starts print, and what it shows with IPython's ``display``. One that waits inside compiled code can
+be stopped by no other thread: it is left behind in its daemon thread.
 """
 
 import ctypes

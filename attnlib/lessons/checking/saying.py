@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from attnlib.lessons.checking import comparing, describing
 from attnlib.lessons.checking.answers import STAGES
-from attnlib.lessons.checking.fixtures import EMPTY_BATCH, INTEGERS
+from attnlib.lessons.checking.remarks import changed
 from attnlib.lessons.checking.smallest import ARGUMENTS, counterexample, shown
 from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict
 from attnlib.lessons.mistakes import load
@@ -19,7 +17,8 @@ VARIES = (
 
 def right(attempts):
     """Say that all is right, and what was compared."""
-    names = " and ".join(TITLES[name] for name in attempts[0].stages)
+    *names, final = (TITLES[name] for name in attempts[0].stages)
+    names = f"{', '.join(names)} and {final}"
     last = TITLES[attempts[0].final]
     seen = f"the {last}" if len(attempts[0].stages) == 1 else f"what you handed in ({names})"
     return Verdict(True, f"Right: {seen} agrees with the head on {len(attempts)} different inputs.")
@@ -115,6 +114,8 @@ def unknown(hand_in, attempts, first):
     """Say honestly that the mistake is not known, where it shows, and what is regular about it."""
     stage = first.departs
     regular = describing.regularity(stage, first.stages[stage], first.expected(stage))
+    if stage == "output" and not regular:
+        regular = describing.mixture(first.stages[stage], first.fixture.value)
     message = f"No mistake of the catalogue gives these numbers. {departure(first)} {regular}"
     return Verdict(
         False,
@@ -137,7 +138,7 @@ def input_modified(attempts):
     mistake = load("input-modified")
     return Verdict(
         False,
-        f"The answer is right, and after the call {_changed(attempt)} is no longer what it was.",
+        f"The answer is right, and after the call {changed(attempt)} is no longer what it was.",
         mistake=mistake.id,
         stage=mistake.stage,
         title=mistake.title,
@@ -189,76 +190,6 @@ def raising(attempts, first):
 def scale_in_words(factor, attempt):
     """Say by what the raw scores are multiplied."""
     return describing.scale_in_words(factor, attempt.fixture.query.shape[2])
-
-
-def remarks(attempts, verdict):
-    """Return what is worth knowing and decides nothing.
-
-    Returns
-    -------
-    list of str
-        One sentence each.
-    """
-    found = [*_forms(attempts[0]), *_views(attempts[0])]
-    if verdict.passed:
-        found += [*_rounded(attempts), *_not_run(attempts)]
-    elif verdict.mistake != "input-modified":
-        modified = next((a for a in attempts if a.outcome.modified), None)
-        if modified is not None:
-            found.append(f"It also changes its inputs: {_changed(modified)}.")
-    return found
-
-
-def _forms(attempt):
-    for name in attempt.stages:
-        form = attempt.other_form(name)
-        if form and not comparing.alike(attempt.stages[name], attempt.expected(name)):
-            harmless = ", which is no mistake" if attempt.passed or attempt.fits[name] else ""
-            yield f"{form[0].upper()}{form[1:]}{harmless}."
-        elif attempt.passed and not attempt.fits[name]:
-            yield f"The {TITLES[name]} handed in differ from the head's; the result does not."
-
-
-def _views(attempt):
-    returned = attempt.outcome.value.returned if attempt.stages else {}
-    for stage, array in returned.items():
-        for name, given in zip(ARGUMENTS, attempt.outcome.handed, strict=True):
-            if np.may_share_memory(array, given):
-                yield (
-                    f"The {TITLES[stage]} handed in shares its memory with {name}: whoever changes "
-                    "the one changes the other."
-                )
-
-
-def _rounded(attempts):
-    for attempt in attempts:
-        if not attempt.stages or not attempt.double(attempt.final):
-            continue
-        got, expected = attempt.stages[attempt.final], attempt.expected(attempt.final)
-        if comparing.DOUBLE < comparing.error(got, expected) < comparing.ROUNDED:
-            yield (
-                "It agrees to about seven digits only, although its type holds sixteen: somewhere "
-                "it computes in single precision, or adds a small number."
-            )
-            return
-
-
-def _not_run(attempts):
-    for attempt in attempts:
-        if attempt.passed:
-            continue
-        if attempt.fixture is EMPTY_BATCH:
-            came = f"raises {attempt.error}" if attempt.error else "gives another shape"
-            yield (
-                f"On an empty batch it {came}; the head gives an empty output of the shape "
-                f"{attempt.expected('output').shape}."
-            )
-        elif attempt.fixture is INTEGERS and attempt.error:
-            yield f"On whole numbers it raises {attempt.error}."
-
-
-def _changed(attempt):
-    return " and ".join(ARGUMENTS[position] for position in attempt.outcome.modified)
 
 
 def _sizes(attempt):
