@@ -100,7 +100,7 @@ def prose(text):
 
 
 def _right(verdict):
-    return [f"<div><b>Right.</b> {prose(verdict.message)}</div>"]
+    return [_line("Right", prose(verdict.message.removeprefix("Right: ")))]
 
 
 def _wrong(verdict):

@@ -87,8 +87,8 @@ def test_the_departing_cells_and_no_others_are_framed_and_told():
 
 
 def test_a_right_verdict_has_nothing_to_unfold():
-    page = read(Verdict(True, "right on every input", remarks=("it is slow",)))
-    assert page.text.startswith("Right. right on every input")
+    page = read(Verdict(True, "Right: it agrees on every input.", remarks=("it is slow",)))
+    assert page.text.startswith("Right: it agrees on every input.")
     assert "Remark: it is slow" in page.text
     assert page.folds == []
 
