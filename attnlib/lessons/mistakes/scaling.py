@@ -121,7 +121,10 @@ MISTAKES = (
         signature="Every weight is 1/T although the raw scores differ.",
         stage="scaled_scores",
         head=times(lambda made: 1 // math.sqrt(made.d_k)),
-        variants=(("rounded by int()", times(lambda made: int(1 / math.sqrt(made.d_k)))),),
+        variants=(
+            ("rounded by int()", times(lambda made: int(1 / math.sqrt(made.d_k)))),
+            ("zero for every width", times(lambda made: 0)),
+        ),
     ),
     Mistake(
         id="scale-after-softmax",
