@@ -7,6 +7,7 @@ import functools
 import math
 import random
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -340,6 +341,56 @@ def extended_precision(query, key, value):
 def output_and_weights(query, key, value):
     weights = softmax(query @ key.mT / root(query))
     return weights @ value, weights
+
+
+@right("the output and None, where the weights were not asked for")
+def output_and_none(query, key, value):
+    return softmax(query @ key.mT / root(query)) @ value, None
+
+
+@right("one matrix for each item, in a list")
+def list_of_items(query, key, value):
+    return list(softmax(query @ key.mT / root(query)) @ value)
+
+
+@right("padded to eight tokens, the padding masked, and cut again")
+def padded(query, key, value):
+    tokens = query.shape[1]
+    query, key, value = (np.pad(x, ((0, 0), (0, 8 - tokens), (0, 0))) for x in (query, key, value))
+    scores = query @ key.mT / root(query)
+    scores[:, :, tokens:] = -np.inf
+    return (softmax(scores) @ value)[:, :tokens]
+
+
+@right("keys and values centred, and the mean value added again")
+def centred(query, key, value):
+    mean = value.mean(axis=1, keepdims=True)
+    raw = query @ (key - key.mean(axis=1, keepdims=True)).mT
+    weights = softmax(raw / root(query))
+    return {"raw_scores": raw, "weights": weights, "output": weights @ (value - mean) + mean}
+
+
+BUFFERS = {}
+
+
+@right("the same buffer at every call")
+def kept_buffer(query, key, value):
+    buffer = BUFFERS.setdefault(value.shape, np.empty(value.shape))
+    buffer[...] = softmax(query @ key.mT / root(query)) @ value
+    return buffer
+
+
+@right("threads of its own")
+def threads(query, key, value):
+    def one(item):
+        q, k, v = item
+        return softmax(q @ k.T / root(q)) @ v
+
+    output = np.zeros(value.shape)
+    with ThreadPoolExecutor(2) as pool:
+        for i, mixed in enumerate(pool.map(one, zip(query, key, value, strict=True))):
+            output[i] = mixed
+    return output
 
 
 Attended = namedtuple("Attended", ["output", "weights"])

@@ -188,7 +188,8 @@ def _named(returned, stages):
         return dict(zip(stages, items, strict=True))
     if _is_pair(returned):
         output, weights = _items(returned, 2)
-        return {"output": output, "weights": weights}
+        # Libraries return (output, None) where the weights were not asked for.
+        return {"output": output} if weights is None else {"output": output, "weights": weights}
     return {"output": returned}
 
 
