@@ -109,6 +109,14 @@ class TestARightHandIn:
         assert verdict.passed
         assert "empty batch" in flat(verdict)
 
+    @pytest.mark.parametrize("container", [tuple, list])
+    def test_may_be_one_matrix_for_each_item(self, container):
+        def items(query, key, value):
+            made = zip(query, key, value, strict=True)
+            return container(head(*(array[None] for array in item))[0] for item in made)
+
+        assert check_forward(items).passed
+
     def test_scores_that_are_already_scaled_are_a_remark(self):
         def scaled_first(query, key, value):
             return {"raw_scores": raw(query / root(query), key), "output": head(query, key, value)}
@@ -116,6 +124,12 @@ class TestARightHandIn:
         verdict = check_forward(scaled_first)
         assert verdict.passed
         assert "already scaled" in flat(verdict)
+
+    def test_a_stage_that_does_not_matter_is_a_remark(self):
+        turned = check_forward(lambda q, k, v: (head(q, k, v), weights(q, k).swapaxes(1, 2)))
+        assert turned.passed
+        assert flat(turned).startswith("Right: the output agrees")
+        assert "axes are in the order (0, 2, 1)" in flat(turned)
 
     def test_logarithms_of_the_weights_are_a_remark(self):
         verdict = check_forward(lambda q, k, v: (head(q, k, v), np.log(weights(q, k))))
@@ -315,6 +329,19 @@ class TestAnUnknownMistake:
         assert verdict.stage == "output"
         assert words in flat(verdict)
 
+    def test_arguments_in_another_order_are_told(self):
+        wrong = check_forward(lambda query, key, value: head(query, value, key))
+        assert "the arguments query, value, key" in flat(wrong)
+
+    def test_hard_choices_and_missing_keys_show_in_the_mixture(self):
+        def hardest(query, key, value):
+            return np.eye(key.shape[1])[raw(query, key).argmax(axis=-1)] @ value
+
+        assert "12 of 18 weights are 0" in flat(check_forward(hardest))
+        squared = check_forward(lambda q, k, v: weights(q, k) ** 2 @ v)
+        assert "weights that sum, for a query, to between" in flat(squared)
+        assert "no mixture" in flat(check_forward(lambda *inputs: np.tanh(head(*inputs))))
+
     def test_where_and_by_how_much_is_told(self):
         def one_entry(query, key, value):
             output = head(query, key, value)
@@ -347,6 +374,11 @@ class TestWhatIsNamedByItsOwnProbe:
         verdict = check_forward(lambda q, k, v: softmax(factor * raw(q, k)) @ v)
         assert verdict.mistake == "scale-wrong-width"
         assert f"{factor:.6g}" in flat(verdict)
+
+    @pytest.mark.parametrize(("power", "words"), [(1, "5 = d_k^1"), (-2, "0.04 = d_k^-2")])
+    def test_a_power_of_the_width_in_place_of_the_scale(self, power, words):
+        hand_in = lambda q, k, v: softmax(raw(q, k) * q.shape[-1] ** power) @ v  # noqa: E731
+        assert words in flat(check_forward(hand_in))
 
     def test_an_argument_that_makes_no_difference(self):
         leftover = np.random.default_rng(3).standard_normal((1, 1, 5))

@@ -1,7 +1,7 @@
 """Words for an unknown departure: where, by how much, and what is regular about it."""
 
 from itertools import permutations
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def regularity(stage, got, expected):
 def factor_in_words(factor):
     """Print a factor, and the simple number that it comes from where there is one."""
     words = f"{factor:.6g}"
-    simple = {"sqrt({})": factor**2, "1/sqrt({})": factor**-2, "1/{}": 1 / factor}
+    simple = {"1/{}": 1 / factor, "sqrt({})": factor**2, "1/sqrt({})": factor**-2}
     if abs(factor - round(factor)) > 1e-6:
         for form, number in simple.items():
             if 1 < number < 1e5 and abs(number - round(number)) < 1e-6 * number:
@@ -236,8 +236,14 @@ def score_factor(output, weights, value, raw_scores):
 
 
 def scale_in_words(factor, width):
-    """Say by which number the scores were divided, beside the root of the width."""
+    """Say by which number the raw scores are multiplied, beside the one that the width asks for."""
+    words = factor_in_words(factor)
+    if factor > 0 and width > 1:
+        power = log(factor) / log(width)
+        # Half powers are those that people write.
+        if abs(2 * power - round(2 * power)) < comparing.SINGLE:
+            words = f"{factor:.6g} = d_k^{round(2 * power) / 2:g}"
     return (
-        f"Every raw score is multiplied by {factor_in_words(factor)}, where d_k = {width} asks "
-        f"for 1/sqrt({width}) = {1 / sqrt(width):.6g}."
+        f"Every raw score is multiplied by {words}, where d_k = {width} asks for "
+        f"1/sqrt({width}) = {1 / sqrt(width):.6g}."
     )

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from attnlib.lessons.checking import comparing, naming, pairs, probes, saying
 from attnlib.lessons.checking.answers import STAGES
-from attnlib.lessons.checking.attempts import HandIn
-from attnlib.lessons.checking.fixtures import EMPTY_BATCH, FIXTURES, INTEGERS
+from attnlib.lessons.checking.attempts import OPTIONAL, HandIn
+from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS
 from attnlib.lessons.checking.remarks import remarks
 from attnlib.lessons.checking.running import SECONDS
 
@@ -59,11 +59,11 @@ def _judged(hand_in, attempts):
     last = attempts[-1]
     if last.outcome.timed_out:
         return saying.timed_out(last)
-    if last.problem or last.unwritten:
+    if last.unreadable or last.unwritten:
         return saying.unreadable(last)
     if probes.varies(hand_in, attempts[0]):
         return saying.known("dropout-active", hand_in, attempts, saying.VARIES)
-    wrong = [a for a in attempts if not a.passed and a.fixture not in (EMPTY_BATCH, INTEGERS)]
+    wrong = [a for a in attempts if not a.passed and a.fixture not in OPTIONAL]
     if wrong:
         return _named(hand_in, attempts, wrong)
     if any(a.outcome.modified for a in attempts):
@@ -100,10 +100,11 @@ def _raised(hand_in, attempts, first):
     if 0 < len(unread) < 3 and not isinstance(first.outcome.error, NameError):
         words = f"Its code never reads {' and '.join(unread)}. {saying.raising(attempts, first)}"
         return saying.known("argument-ignored", hand_in, attempts, words)
-    pair = pairs.two(attempts)
+    order = probes.other_order(attempts)
+    pair = pairs.two(attempts) if order is None else None
     if pair is not None:
         return saying.matched([pair], hand_in, attempts)
-    return saying.known("raises", hand_in, attempts, saying.raising(attempts, first))
+    return saying.known("raises", hand_in, attempts, saying.raising(attempts, first, order))
 
 
 def _by_probes(hand_in, attempts, first):
@@ -120,10 +121,11 @@ def _by_probes(hand_in, attempts, first):
     if factor is not None:
         words = saying.scale_in_words(factor, first)
         return saying.known("scale-wrong-width", hand_in, attempts, words)
-    pair = pairs.two(attempts)
+    order = probes.other_order(attempts)
+    pair = pairs.two(attempts) if order is None else None
     if pair is not None:
         return saying.matched([pair], hand_in, attempts)
-    return saying.unknown(hand_in, attempts, first)
+    return saying.unknown(hand_in, attempts, first, order)
 
 
 def _stage_names(stages):

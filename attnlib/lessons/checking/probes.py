@@ -2,16 +2,19 @@
 
 import dis
 from dataclasses import replace
+from itertools import permutations
 from types import FunctionType
 
 import numpy as np
 
+from attnlib.core.head import scaled_dot_product_self_attention
 from attnlib.lessons.checking import comparing, describing
 from attnlib.lessons.checking.fixtures import (
     FAR_BELOW,
     INTEGERS,
     MAIN,
     OVERFLOW,
+    SQUARE,
     UNLIKE_QUERIES,
 )
 
@@ -52,6 +55,25 @@ def ignored(hand_in, trial):
         if got is not None and comparing.alike(got, trial.stages[trial.final]):
             names.append(name)
     return names
+
+
+def other_order(trials):
+    """Return the order in which a right head would take the arguments to give these outputs.
+
+    Returns
+    -------
+    tuple of str or None
+        Three of ``"query"``, ``"key"`` and ``"value"``, on the square fixture; else None.
+    """
+    square = next((trial for trial in trials if trial.fixture is SQUARE), None)
+    if square is None or square.final != "output":
+        return None
+    for names in permutations(ARGUMENTS):
+        inputs = [getattr(SQUARE, name) for name in names]
+        output = scaled_dot_product_self_attention(*inputs).output
+        if names != ARGUMENTS and comparing.alike(square.stages["output"], output):
+            return names
+    return None
 
 
 def unread(function):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.lessons.checking import comparing
+from attnlib.lessons.checking import comparing, describing
 from attnlib.lessons.checking.fixtures import EMPTY_BATCH, INTEGERS
 from attnlib.lessons.checking.smallest import ARGUMENTS
 from attnlib.lessons.checking.verdicts import TITLES
@@ -40,7 +40,9 @@ def _forms(attempt):
             harmless = ", which is no mistake" if attempt.passed or attempt.fits[name] else ""
             yield f"{form[0].upper()}{form[1:]}{harmless}."
         elif attempt.passed and not attempt.fits[name]:
-            yield f"The {TITLES[name]} handed in differ from the head's; the result does not."
+            regular = describing.regularity(name, attempt.stages[name], attempt.expected(name))
+            words = f"The {TITLES[name]} handed in differ from the head's; the result does not."
+            yield f"{words} {regular}".strip()
 
 
 def _views(attempt):
@@ -72,7 +74,7 @@ def _not_run(attempts):
         if attempt.passed:
             continue
         if attempt.fixture is EMPTY_BATCH:
-            came = f"raises {attempt.error}" if attempt.error else "gives another shape"
+            came = f"raises {attempt.error}" if attempt.error else "gives something else"
             yield (
                 f"On an empty batch it {came}; the head gives an empty output of the shape "
                 f"{attempt.expected('output').shape}."

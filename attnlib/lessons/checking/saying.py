@@ -17,11 +17,11 @@ VARIES = (
 
 def right(attempts):
     """Say that all is right, and what was compared."""
-    *names, final = (TITLES[name] for name in attempts[0].stages)
-    names = f"{', '.join(names)} and {final}"
-    last = TITLES[attempts[0].final]
-    seen = f"the {last}" if len(attempts[0].stages) == 1 else f"what you handed in ({names})"
-    return Verdict(True, f"Right: {seen} agrees with the head on {len(attempts)} different inputs.")
+    main = attempts[0]
+    *names, last = (TITLES[name] for name in main.stages if main.fits[name])
+    seen = f"what you handed in ({', '.join(names)} and {last})" if names else f"the {last}"
+    count = sum(attempt.passed for attempt in attempts)
+    return Verdict(True, f"Right: {seen} agrees with the head on {count} different inputs.")
 
 
 def timed_out(attempt):
@@ -110,11 +110,13 @@ def _departing(stage, attempts):
     return first.departs if earlier or stage in first.stages else stage
 
 
-def unknown(hand_in, attempts, first):
+def unknown(hand_in, attempts, first, order=None):
     """Say honestly that the mistake is not known, where it shows, and what is regular about it."""
     stage = first.departs
     regular = describing.regularity(stage, first.stages[stage], first.expected(stage))
-    if stage == "output" and not regular:
+    if order is not None:
+        regular = in_order(order)
+    elif stage == "output" and not regular:
         regular = describing.mixture(first.stages[stage], first.fixture.value)
     message = f"No mistake of the catalogue gives these numbers. {departure(first)} {regular}"
     return Verdict(
@@ -178,13 +180,18 @@ def ignoring(names, attempt):
     return words if got.shape == expected.shape else f"{words} {departure(attempt)}"
 
 
-def raising(attempts, first):
+def raising(attempts, first, order=None):
     """Say on which inputs it raises what, and that it runs on others where it does."""
     words = f"On {_sizes(first)} it raises {first.error}."
     fitting = [a for a in attempts if a.passed and not a.fixture.extreme and a.fixture.size]
     if fitting:
         words += f" On {_sizes(fitting[0])} it is right: is a size taken from the wrong axis?"
-    return words
+    return words if order is None else f"{words} {in_order(order)}"
+
+
+def in_order(order):
+    """Say for which order of the arguments the answer would be right."""
+    return f"On the square input it is the right answer to the arguments {', '.join(order)}."
 
 
 def scale_in_words(factor, attempt):
