@@ -198,6 +198,10 @@ def a_generator(query, key, value):
     yield right(query, key, value)
 
 
+async def a_coroutine(query, key, value):
+    return right(query, key, value)
+
+
 class BadArray:
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("no array here")
@@ -243,6 +247,10 @@ class TestAHandInThatReturnsNothingToCompare:
         verdict = check_forward(a_generator)
         assert "generator" in verdict.message
         assert "`return`" in verdict.message
+
+    def test_a_coroutine_is_told_to_be_a_function(self):
+        verdict = check_forward(a_coroutine)
+        assert "`async`" in verdict.message
 
     def test_an_object_that_refuses_to_be_looked_at_is_no_harm(self):
         verdict = check_forward(lambda *_: BadAttributes())
@@ -409,6 +417,32 @@ class TestTheCallerIsAsBefore:
         before = state()
         assert check_forward(meddles).passed
         assert state() == before
+
+    def test_checks_in_several_threads_do_not_disturb_each_other(self):
+        before = sys.stdout, sys.stderr
+        verdicts = []
+
+        def check(hand_in):
+            verdicts.append((hand_in, check_forward(hand_in)))
+
+        threads = [threading.Thread(target=check, args=[f]) for f in (right, exits) * 4]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert len(verdicts) == 8
+        assert all(verdict.passed == (hand_in is right) for hand_in, verdict in verdicts)
+        assert (sys.stdout, sys.stderr) == before
+
+    def test_a_hand_in_may_check_another(self):
+        def nested(query, key, value):
+            print("outer")
+            assert check_forward(right).passed
+            return right(query, key, value)
+
+        verdict = check_forward(nested)
+        assert verdict.passed
+        assert verdict.printed == "outer\n"
 
     def test_warnings_of_the_hand_in_stay_with_it(self):
         def warns(query, key, value):

@@ -4,7 +4,7 @@ Reading is kind about the container and the array type, and never looks at the e
 they are right is for :mod:`attnlib.lessons.checking.naming`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -167,6 +167,13 @@ def _check_given(returned, wanted):
         )
     if returned is Ellipsis or returned is NotImplemented:
         raise _ReadError("not-attempted", "not attempted yet")
+    if isinstance(returned, Coroutine):
+        returned.close()
+        raise _ReadError(
+            "generator",
+            "it returned a coroutine, which computes nothing by itself: write `def` without "
+            f"`async`, and return {wanted}",
+        )
     if isinstance(returned, Iterator):
         raise _ReadError(
             "generator",
