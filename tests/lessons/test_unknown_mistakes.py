@@ -131,3 +131,17 @@ def test_of_two_at_once_the_first_that_matters_is_named_and_more_is_announced(fi
     assert verdict.more
     assert "More may follow" in str(verdict)
     assert any(second in remark for remark in verdict.remarks)
+
+
+@pytest.mark.parametrize("error", [IndexError, ValueError])
+def test_a_size_that_was_written_down_is_no_overflow(error):
+    """It stops on every input of another size, the extreme ones among them."""
+
+    def head(query, key, value):
+        if query.shape[1] != 3:
+            raise error("3 tokens were expected")
+        return changed(lambda x: x)(query, key, value)["output"]
+
+    verdict = check_forward(head)
+    assert verdict.mistake == "raises"
+    assert "it is right: is a size taken" in verdict.message

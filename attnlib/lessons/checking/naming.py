@@ -123,9 +123,11 @@ def _agreement(trials, head, compared):
     """Count the stages in which a head gives what the hand-in gave; None if any differs."""
     agreeing, explained, raised, unlike = 0, 0, 0, 0
     broke_too = 0
+    # What raises on ordinary inputs as well does not raise because scores are extreme.
+    runs = all(trial.stages for trial in trials if not trial.fixture.extreme)
     for trial in trials:
         stages = wrong(head, trial.fixture)
-        if trial.fixture.extreme and trial.broke:
+        if trial.fixture.extreme and trial.broke and (runs or trial.stages):
             if stages is not None and not _broke(stages, trial):
                 return None
             broke_too += 1
