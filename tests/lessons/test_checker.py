@@ -186,6 +186,11 @@ class TestTheTextOfAVerdict:
         assert mend in verdict.explain()
         assert repr(verdict.explain()) == str(verdict.explain())
 
+    @pytest.mark.parametrize("id", ["scale-missing", "argument-ignored", "returns-weights"])
+    def test_the_name_stands_within_a_sentence(self, id):
+        title = CATALOGUE[id].title
+        assert f"{id} ({title[0].lower()}{title[1:]})" in flat(check_forward(CATALOGUE[id].head))
+
     def test_the_hints_go_from_vague_to_plain(self):
         hints = check_forward(unscaled).hints
         assert "scaled scores" in hints[0]

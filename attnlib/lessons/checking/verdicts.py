@@ -190,7 +190,8 @@ def _wrapped(lead, text):
 
 def _inside(title):
     """Start a title small inside a sentence, unless it starts with a symbol such as Q."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+    article = title[:2] == "A " and title[2:3].islower()
+    return title[:1].lower() + title[1:] if article or title[1:2].islower() else title
 
 
 def _shortened(text, length):
