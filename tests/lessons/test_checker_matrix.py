@@ -204,6 +204,13 @@ class TestTheMatrixItself:
             ]
             np.testing.assert_array_equal(*outputs)
 
+    @pytest.mark.parametrize(("one", "other"), SAME)
+    def test_where_two_give_the_same_output_both_are_said(self, one, other):
+        verdict = check_forward(output_alone(CATALOGUE[other].head))
+        assert verdict.mistake == one
+        assert other in verdict.also
+        assert other in str(verdict)
+
 
 def all_stages_right(query, key, value):
     raw = np.einsum("bqd,bkd->bqk", query, key)

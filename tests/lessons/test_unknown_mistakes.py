@@ -145,3 +145,14 @@ def test_a_size_that_was_written_down_is_no_overflow(error):
     verdict = check_forward(head)
     assert verdict.mistake == "raises"
     assert "it is right: is a size taken" in verdict.message
+
+
+def test_an_error_of_another_kind_is_another_mistake():
+    """Right where all sizes are equal, as where d_v is taken for d_k; but it stops elsewhere."""
+
+    def head(query, key, value):
+        for token in range(query.shape[2]):
+            query[:, token]
+        return changed(lambda x: x)(query, key, value)["output"]
+
+    assert check_forward(head).mistake == "raises"

@@ -134,8 +134,7 @@ def _agreement(trials, head, compared):
         elif not trial.stages or stages is None:
             # Where only one of the two raised there is no evidence, for or against.
             if not trial.stages and stages is None:
-                # The same words, shapes and all, are better evidence than any error.
-                raised += 1 + (said(head, trial.fixture) == trial.error)
+                raised += _likeness(said(head, trial.fixture), trial.error)
             unlike += bool(trial.stages) != (stages is not None)
         else:
             names = [name for name in compared(trial) if name in stages]
@@ -147,6 +146,12 @@ def _agreement(trials, head, compared):
     if explained or (agreeing and broke_too) or (raised and not unlike):
         return agreeing + broke_too + raised
     return None
+
+
+def _likeness(said, error):
+    """Weigh two errors: none of another kind counts, and the same words, shapes and all, most."""
+    same_kind = said.partition(":")[0] == error.partition(":")[0]
+    return same_kind + (said == error)
 
 
 def _equal(trial, stages, names):
