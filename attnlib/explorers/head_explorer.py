@@ -93,7 +93,6 @@ class HeadExplorer(widgets.VBox):
         sliders = {name: self._matrices[name] for name in self.SLIDERS}
         outlets = {"reader": self._outlets.reader, "words": self._outlets.words}
         desk = Desk({"toolbar": self._toolbar, **sliders, **outlets}, layout=plain)
-        keep_apart_from_cells(desk)
         super().__init__(
             [desk, *self._pictures()], _dom_classes=("attnlib-panel", self.ARRANGEMENT)
         )

@@ -6,6 +6,7 @@ from threading import RLock
 import ipywidgets as widgets
 
 from attnlib.explorers.history_canvas import HEIGHT, WIDTH, HistoryCanvas
+from attnlib.explorers.messages import keep_apart_from_cells
 from attnlib.explorers.outlets import STALE
 from attnlib.explorers.reading import Words
 from attnlib.lessons.history import model_history
@@ -58,6 +59,7 @@ class HistoryExplorer(widgets.VBox):
         self._tables = widgets.ToggleButton(description="Tables")
         self._tables.observe(self._fold, "value")
         bar = widgets.HBox([*self.controls.values(), self._tables])
+        keep_apart_from_cells(*self.controls.values(), self._tables)
         super().__init__([bar, stage.add_class("attnlib-stage"), self._words, self.numbers])
         self.add_class("attnlib-panel")
         self._show(self.history)

@@ -5,6 +5,8 @@ from pathlib import Path
 import anywidget
 import traitlets
 
+from attnlib.explorers.messages import keep_apart_from_cells
+
 HERE = Path(__file__).parent
 
 
@@ -31,6 +33,11 @@ class Part(anywidget.AnyWidget):
     """
 
     _anywidget_id = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.observe("comm")
+    def _keep_apart(self, change):
+        if change.new is not None:
+            keep_apart_from_cells(self)
 
     @traitlets.default("_anywidget_id")
     def _name_of_kind(self):

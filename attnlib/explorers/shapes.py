@@ -8,6 +8,7 @@ import numpy as np
 from attnlib.core.errors import SelfAttentionError
 from attnlib.core.head import scaled_dot_product_self_attention
 from attnlib.explorers.controls import MatrixControl
+from attnlib.explorers.picker import Picker
 from attnlib.explorers.reading import Words
 from attnlib.lessons import axes
 from attnlib.views import sentences, tables
@@ -49,7 +50,7 @@ class ShapeExplorer(widgets.VBox):
     ----------
     controls : dict
         ``controls["query"]["tokens"]`` is the slider of that axis, and so for every other.
-    cases : ipywidgets.Dropdown
+    cases : Picker
         Shapes to start from, right ones and wrong ones; the names are those of `axes.SHAPES`.
     numbers : ipywidgets.HTML
         The shapes as a table of the same rows always; an axis that a refusal is about is framed.
@@ -62,9 +63,8 @@ class ShapeExplorer(widgets.VBox):
         self._matrix.folds = False
         self._lock = threading.RLock()
         self._words = Words()
-        self.cases = widgets.Dropdown(
-            options=[*axes.SHAPES, OWN], value=START, description="Start from"
-        )
+        options = [["Shapes", name, name] for name in (*axes.SHAPES, OWN)]
+        self.cases = Picker(label="Start from", options=options, value=START)
         self.numbers = widgets.HTML()
         self.refusal = None
         self._show()

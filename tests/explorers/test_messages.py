@@ -4,8 +4,12 @@ import IPython
 import ipywidgets as widgets
 import pytest
 
-from attnlib.explorers import HeadExplorer
+from attnlib.explorers import HeadExplorer, predictions
+from attnlib.explorers.differences import DifferenceExplorer
+from attnlib.explorers.gallery import MistakeGallery
+from attnlib.explorers.history import HistoryExplorer
 from attnlib.explorers.messages import keep_apart_from_cells
+from attnlib.explorers.shapes import ShapeExplorer
 
 
 class Shell:
@@ -34,6 +38,14 @@ def comms_of_a_kernel(monkeypatch):
             """There is no browser to send to."""
 
     monkeypatch.setattr("comm.create_comm", Comm)
+
+
+def parts_of(widget):
+    """A panel's parts that the browser may send anything to, whatever boxes they stand in."""
+    for child in getattr(widget, "children", ()):
+        yield from parts_of(child)
+    if not hasattr(widget, "children") and not isinstance(widget, widgets.HTML | widgets.Image):
+        yield widget
 
 
 def move(widget, **state):
@@ -73,3 +85,22 @@ def test_no_part_of_an_explorer_runs_any(shell):
     assert shell.ran == []
     assert explorer.head.query.tolist() == [[[0, 2.5, 0, 0], [2, -1, 0, 0]]]
     assert explorer.reading.startswith("Weight[q₀, k₁]")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [ShapeExplorer, HistoryExplorer, DifferenceExplorer, MistakeGallery],
+    ids=lambda make: make.__name__,
+)
+def test_no_other_explorer_runs_any_either(shell, make):
+    parts = list(parts_of(make()))
+    assert len(parts) > 1
+    for part in parts:
+        part.comm.handle_msg({"content": {"data": {"method": "request_state"}}, "buffers": []})
+    assert shell.ran == []
+
+
+def test_neither_does_a_question(shell):
+    form = predictions.ask("moved-key")
+    form.comm.handle_msg({"content": {"data": {"method": "request_state"}}, "buffers": []})
+    assert shell.ran == []
