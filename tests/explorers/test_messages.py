@@ -94,7 +94,7 @@ def test_no_part_of_an_explorer_runs_any(shell):
 )
 def test_no_other_explorer_runs_any_either(shell, make):
     parts = list(parts_of(make()))
-    assert len(parts) > 1
+    assert parts
     for part in parts:
         part.comm.handle_msg({"content": {"data": {"method": "request_state"}}, "buffers": []})
     assert shell.ran == []
