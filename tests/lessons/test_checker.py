@@ -285,6 +285,17 @@ class TestTwoMistakes:
                 "scale-missing",
                 "value-transposed",
             ),
+            (lambda q, k, v: softmax(raw(q, k)) @ q, "scale-missing", "value-is-query"),
+            (
+                lambda q, k, v: softmax(raw(q, k) / -q.shape[2]) @ v,
+                "scale-by-width",
+                "sign-flipped",
+            ),
+            (
+                lambda q, k, v: softmax(raw(q, k) / root(q), 1) @ v.swapaxes(1, 2),
+                "softmax-over-queries",
+                "value-transposed",
+            ),
         ],
     )
     def test_the_first_is_named_and_the_second_told(self, hand_in, first, second):
@@ -303,6 +314,17 @@ class TestTwoMistakes:
 
         verdict = check_forward(hand_in)
         assert (verdict.mistake, verdict.stage) == ("scale-missing", "scaled_scores")
+        assert verdict.more
+
+    def test_a_first_mistake_that_hides_where_sizes_are_equal_is_named_all_the_same(self):
+        def hand_in(query, key, value):
+            scores = raw(query, key)
+            made = {"raw_scores": scores, "scaled_scores": scores / np.sqrt(value.shape[-1])}
+            made["weights"] = softmax(made["scaled_scores"], axis=1)
+            return made | {"output": made["weights"] @ value}
+
+        verdict = check_forward(hand_in)
+        assert (verdict.mistake, verdict.stage) == ("scale-wrong-width", "scaled_scores")
         assert verdict.more
 
     def test_a_softmax_that_overflows_as_well_does_not_hide_the_first(self):

@@ -109,20 +109,23 @@ def _raised(hand_in, attempts, first):
 
 def _by_probes(hand_in, attempts, first):
     ignored = probes.ignored(hand_in, first)
-    if ignored:
+    pair = pairs.two(attempts) if 0 < len(ignored) < 3 else None
+    if ignored and pair is None:
         return saying.known("argument-ignored", hand_in, attempts, saying.ignoring(ignored, first))
-    if first.stages[first.final].shape != first.expected(first.final).shape:
-        return saying.known("wrong-shape", hand_in, attempts, saying.departure(first))
-    if probes.half_precision(attempts):
-        return saying.known("half-precision", hand_in, attempts)
-    if probes.dropped(first):
-        return saying.known("dropout-active", hand_in, attempts)
-    factor = probes.score_factor(first)
-    if factor is not None:
-        words = saying.scale_in_words(factor, first)
-        return saying.known("scale-wrong-width", hand_in, attempts, words)
+    if pair is None:
+        if first.stages[first.final].shape != first.expected(first.final).shape:
+            return saying.known("wrong-shape", hand_in, attempts, saying.departure(first))
+        if probes.half_precision(attempts):
+            return saying.known("half-precision", hand_in, attempts)
+        if probes.dropped(first):
+            return saying.known("dropout-active", hand_in, attempts)
+        factor = probes.score_factor(first)
+        if factor is not None and factor > 0:
+            words = saying.scale_in_words(factor, first)
+            return saying.known("scale-wrong-width", hand_in, attempts, words)
     order = probes.other_order(attempts)
-    pair = pairs.two(attempts) if order is None else None
+    if pair is None and order is None:
+        pair = pairs.two(attempts)
     if pair is not None:
         return saying.matched([pair], hand_in, attempts)
     return saying.unknown(hand_in, attempts, first, order)

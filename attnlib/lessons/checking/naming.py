@@ -67,13 +67,15 @@ def matches(trials):
     ordinary = [trial for trial in trials if not trial.fixture.extreme]
     if all(trial.passed for trial in ordinary):
         return _explaining(trials, _all_stages)
+    if not any(trial.departs for trial in ordinary):
+        return _explaining(trials, _all_stages)
     return (
         _explaining(trials, _all_stages)
         or _explaining(trials, _from_departing)
         or _explaining(trials, _final)
         or _explaining(ordinary, _all_stages, partly=True)
         or _explaining(ordinary, _from_departing, partly=True)
-        or _explaining(ordinary, _up_to_departing, partly=True)
+        or _explaining(ordinary, _up_to_first(ordinary), partly=True)
     )
 
 
@@ -98,9 +100,17 @@ def _final(trial):
     return tuple(trial.stages)[-1:]
 
 
-def _up_to_departing(trial):
-    names = tuple(trial.stages)
-    return names[: names.index(trial.departs) + 1] if trial.departs in names else names[-1:]
+def _up_to_first(trials):
+    """Return how to compare the stages up to the first that departs on any of the inputs.
+
+    Where sizes are equal a first mistake may not show, and a second one departs alone.
+    """
+    first = min(STAGES.index(trial.departs) for trial in trials if trial.departs)
+
+    def up_to(trial):
+        return tuple(name for name in trial.stages if STAGES.index(name) <= first)
+
+    return up_to
 
 
 def _explaining(trials, compared, partly=False):

@@ -21,6 +21,13 @@ from attnlib.lessons.checking.naming import (
     wrong,
 )
 
+# Wrong mixtures of any weights; their heads read the queries and keys for more than scores.
+MIXTURES = {
+    "weights-transposed": lambda weights, inputs: weights.swapaxes(1, 2) @ inputs.value,
+    "value-transposed": lambda weights, inputs: weights @ inputs.value.swapaxes(1, 2),
+    "value-is-query": lambda weights, inputs: weights @ inputs.query,
+    "value-is-key": lambda weights, inputs: weights @ inputs.key,
+}
 # In seconds: there are thousands of pairs.
 LONGEST = 0.4
 
@@ -49,11 +56,11 @@ def two(trials):
         if first.stage == "weights":
             later += [mistake for mistake in _mistakes(["weights"]) if mistake is not first]
         for _, head in heads(first):
-            scores = [_raw_scores(first.stage, head, trial.fixture) for trial in trials]
-            if any(made is None for made in scores) or monotonic() > deadline:
-                continue
+            if monotonic() > deadline:
+                return None
             for second in later:
-                if all(map(_gives, trials, scores, [second.head] * len(trials))):
+                gives = _mixes if second.id in MIXTURES else _goes_on
+                if all(gives(trial, first.stage, head, second) for trial in trials):
                     return Match(first, partly=True, then=second)
     return None
 
@@ -83,20 +90,35 @@ def _raw_scores(stage, head, fixture):
     return np.log(made) * np.sqrt(width)
 
 
-def _gives(trial, scores, head):
-    """Say whether a head does with these raw scores what the hand-in did: its output, or raise."""
+def _goes_on(trial, stage, head, second):
+    """Say whether the second head, on the first one's scores, does what the hand-in did."""
     fixture = trial.fixture
+    scores = _raw_scores(stage, head, fixture)
     batch, tokens, width = fixture.query.shape
+    if scores is None:
+        return False
     if width < tokens:
         return True
     query, key = np.zeros((2, batch, tokens, width))
     query[..., :tokens] = scores
     key[..., :tokens] = np.eye(tokens)
+    return _same(trial, lambda: second.head(query, key, fixture.value.copy())["output"])
+
+
+def _mixes(trial, stage, head, second):
+    """Say whether the first head's weights, mixed as the second does, give what the hand-in did."""
+    weights = (wrong(head, trial.fixture) or {}).get("weights")
+    if weights is None:
+        return not trial.stages
+    return _same(trial, lambda: MIXTURES[second.id](weights, trial.fixture))
+
+
+def _same(trial, make):
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            output = head(query, key, fixture.value.copy())["output"]
+            output = np.asarray(make())
     except Exception:
         # Raising is what some of these heads are there for.
         return not trial.stages
-    return bool(trial.stages) and comparing.alike(trial.stages["output"], np.asarray(output))
+    return bool(trial.stages) and comparing.alike(trial.stages["output"], output)
