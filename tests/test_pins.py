@@ -2,11 +2,14 @@
 
 import subprocess
 import tomllib
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import pins
@@ -149,6 +152,33 @@ class TestRequirements:
         empty.write_text("dependencies:\n  - pip\n")
         with pytest.raises(SystemExit, match=r"found none; run pins\.py write"):
             pins.read_environment(empty)
+
+
+def too_new_for(python, distributions):
+    """The installed packages that refuse this Python."""
+    return [
+        f"{each.metadata['Name']} {each.version} wants Python {wanted}"
+        for each in distributions
+        if (wanted := each.metadata["Requires-Python"])
+        and not SpecifierSet(wanted).contains(python)
+    ]
+
+
+class TestTheOldestPython:
+    # What the Makefile takes, and Debian 12 has 3.11.2: a pin must not want a later 3.11.
+    OLDEST = "3.11.0"
+
+    def test_every_pin_can_be_installed_on_it(self):
+        names = pins.requirements(("lab", "test", "dev"), "linux", "3.11")
+        found = [metadata.distribution(name) for name in names]
+        assert len(found) > 100
+        assert too_new_for(self.OLDEST, found) == []
+
+    def test_a_pin_that_wants_a_later_one_would_be_named(self):
+        wanting = SimpleNamespace(
+            metadata={"Name": "soup", "Requires-Python": ">=3.11.5"}, version="4"
+        )
+        assert too_new_for(self.OLDEST, [wanting]) == ["soup 4 wants Python >=3.11.5"]
 
 
 class TestRegistries:

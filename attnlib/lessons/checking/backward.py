@@ -4,6 +4,7 @@ from dataclasses import replace
 from time import monotonic
 
 from attnlib.lessons.checking import backward_naming, backward_saying, saying, seeing
+from attnlib.lessons.checking.asking import check_arguments
 from attnlib.lessons.checking.backward_laws import score_factor
 from attnlib.lessons.checking.backward_trials import try_on
 from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS, Fixture
@@ -45,7 +46,7 @@ def check_backward(function, adapter=None, fixtures=None, seconds=SECONDS):
     random. With all ones, and values whose rows have equal sums, dQ and dK are 0, and a wrong
     scale, sign or product in them shows nowhere; `seeing.unseen` tells what an input hides.
     """
-    seconds = _checked(function, adapter, seconds)
+    seconds = check_arguments(function, "query, key, value and grad_output", adapter, seconds)
     call = Call(function, adapter, seconds)
     trials = call.on_all(_chosen(fixtures, adapter))
     verdict = _judged(trials, call)
@@ -141,19 +142,3 @@ def _chosen(fixtures, adapter):
         return fixtures
     # Many libraries compute with whole numbers in single precision or not at all.
     return tuple(fixture for fixture in FIXTURES if adapter is None or fixture is not INTEGERS)
-
-
-def _checked(function, adapter, seconds):
-    if not callable(function):
-        raise ValueError(
-            "function must be a function of query, key, value and grad_output, got "
-            f"{type(function).__name__}: hand in the function itself, without calling it"
-        )
-    if adapter is not None and not callable(adapter):
-        raise ValueError(
-            f"adapter must be a function of one array, got {type(adapter).__name__}: try "
-            "adapter=torch.from_numpy"
-        )
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e4:
-        raise ValueError(f"seconds must be a positive number, got {seconds!r}: try seconds=2.0")
-    return float(seconds)

@@ -8,7 +8,7 @@ from attnlib.lessons.checking import backward_naming, comparing, describing
 from attnlib.lessons.checking.backward_laws import SYMBOLS, broken_laws, regular
 from attnlib.lessons.checking.backward_trials import ORDER, right_gradients
 from attnlib.lessons.checking.fixtures import FIXTURES, part
-from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict
+from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict, naming
 from attnlib.lessons.mistakes import load
 
 ARGUMENTS = ("query", "key", "value", "grad_output")
@@ -39,20 +39,9 @@ def named(name, failed, call):
 def known(id, stage, trials, call, **said):
     """Make the verdict that names a mistake of the catalogue."""
     mistake = load(id)
-    look = "the call itself" if stage == "call" else f"the {TITLES[stage]}"
-    return Verdict(
-        False,
-        f"{SYMBOLS.get(stage, 'The call')} departs on {_places(trials, stage)}. "
-        f"{mistake.signature}",
-        mistake=mistake.id,
-        stage=stage,
-        title=mistake.title,
-        question=mistake.question,
-        paragraph=mistake.paragraph,
-        counterexample=smallest(trials, stage, call),
-        hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
-        **said,
-    )
+    where = f"{SYMBOLS.get(stage, 'The call')} departs on {_places(trials, stage)}."
+    example = smallest(trials, stage, call)
+    return naming(mistake, stage, f"{where} {mistake.signature}", example, **said)
 
 
 def half_precision(trials, call):

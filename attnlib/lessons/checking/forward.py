@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from attnlib.lessons.checking import comparing, naming, pairs, probes, saying
 from attnlib.lessons.checking.answers import STAGES
+from attnlib.lessons.checking.asking import check_arguments
 from attnlib.lessons.checking.attempts import OPTIONAL, HandIn
 from attnlib.lessons.checking.fixtures import FIXTURES, INTEGERS
 from attnlib.lessons.checking.remarks import remarks
@@ -45,7 +46,12 @@ def check_forward(function, stages=None, adapter=None, seconds=SECONDS):
     single precision may differ by 1e-5 of the largest entry, another by 1e-6; by more than 1e-9 is
     told as a remark.
     """
-    hand_in = HandIn(function, _stage_names(stages), adapter, _checked(function, adapter, seconds))
+    hand_in = HandIn(
+        function,
+        _stage_names(stages),
+        adapter,
+        check_arguments(function, "query, key and value", adapter, seconds),
+    )
     # Many libraries compute with whole numbers in single precision or not at all.
     fixtures = [fixture for fixture in FIXTURES if adapter is None or fixture is not INTEGERS]
     attempts = hand_in.attempts(fixtures)
@@ -142,19 +148,3 @@ def _stage_names(stages):
             f"returns them, got {stages!r}: leave it out for the output alone"
         )
     return names
-
-
-def _checked(function, adapter, seconds):
-    if not callable(function):
-        raise ValueError(
-            f"function must be a function of query, key and value, got {type(function).__name__}: "
-            "hand in the function itself, without calling it"
-        )
-    if adapter is not None and not callable(adapter):
-        raise ValueError(
-            f"adapter must be a function of one array, got {type(adapter).__name__}: try "
-            "adapter=torch.from_numpy"
-        )
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e4:
-        raise ValueError(f"seconds must be a positive number, got {seconds!r}: try seconds=2.0")
-    return float(seconds)

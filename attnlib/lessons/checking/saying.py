@@ -6,7 +6,7 @@ from attnlib.lessons.checking import comparing, describing
 from attnlib.lessons.checking.answers import STAGES
 from attnlib.lessons.checking.remarks import changed
 from attnlib.lessons.checking.smallest import ARGUMENTS, counterexample, shown
-from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict
+from attnlib.lessons.checking.verdicts import TITLES, Counterexample, Verdict, naming
 from attnlib.lessons.mistakes import load
 
 VARIES = (
@@ -86,18 +86,8 @@ def known(id, hand_in, attempts, message=""):
     """Make the verdict that names a mistake of the catalogue."""
     mistake = load(id)
     stage = _departing(mistake.stage, attempts)
-    look = "the call itself" if stage == "call" else f"the {TITLES[stage]}"
-    return Verdict(
-        False,
-        message or mistake.signature,
-        mistake=mistake.id,
-        stage=stage,
-        title=mistake.title,
-        question=mistake.question,
-        paragraph=mistake.paragraph,
-        counterexample=counterexample(hand_in, attempts, stage),
-        hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
-    )
+    example = counterexample(hand_in, attempts, stage)
+    return naming(mistake, stage, message or mistake.signature, example)
 
 
 def _departing(stage, attempts):

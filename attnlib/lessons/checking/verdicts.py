@@ -202,3 +202,34 @@ def _array(name, array):
     with np.printoptions(precision=6, suppress=True, threshold=200):
         shown = np.array2string(np.asarray(array))
     return f"{name}, shape {array.shape}:\n{indent(shown, '  ')}"
+
+
+def naming(mistake, stage, message, counterexample, **said):
+    """Make the verdict that names a mistake of the catalogue.
+
+    Parameters
+    ----------
+    mistake : Mistake
+        From the catalogue.
+    stage : str
+        Where the hand-in departs.
+    message : str
+        What shows.
+    counterexample : Counterexample or None
+        The smallest input found on which it does.
+    **said
+        Other attributes of the verdict.
+    """
+    look = "the call itself" if stage == "call" else f"the {TITLES[stage]}"
+    return Verdict(
+        False,
+        message,
+        mistake=mistake.id,
+        stage=stage,
+        title=mistake.title,
+        question=mistake.question,
+        paragraph=mistake.paragraph,
+        counterexample=counterexample,
+        hints=(f"Look at {look}.", mistake.question, mistake.title, mistake.paragraph),
+        **said,
+    )
