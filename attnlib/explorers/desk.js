@@ -113,8 +113,9 @@ export default () => {
       // How high a toolbar is depends on the page's width, so its room can't be kept for it.
       builds.shift()();
       // In a narrow window the picture scrolls; the toolbar and the words stay in view.
-      const fit = new ResizeObserver(([{ target }]) =>
-        el.style.setProperty("--attnlib-seen", `${target.clientWidth - 12}px`)
+      // Rounded up: a fraction of a pixel less than it wants would break the toolbar's line.
+      const fit = new ResizeObserver(([{ contentRect }]) =>
+        el.style.setProperty("--attnlib-seen", `${Math.ceil(contentRect.width)}px`)
       );
       const stop = afterPicture(el, () => {
         builds.forEach((build) => build());
