@@ -7,7 +7,7 @@ PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install lab test browser notebooks check bench clean
+.PHONY: help install lab test browser notebooks handout check bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ browser: $(INSTALLED)  ## Move real sliders in a real Chromium (minutes)
 
 notebooks: $(INSTALLED)  ## Run every notebook and save it with its outputs
 	$(PY) scripts/notebooks.py
+
+handout: $(INSTALLED)  ## Write copies without solutions to build/handout, to give to a class
+	$(PY) scripts/handout.py $(HANDOUT_ARGS)
 
 check: $(INSTALLED)  ## Check the style only (seconds)
 	$(PY) -m ruff check .

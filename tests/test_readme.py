@@ -58,6 +58,7 @@ class TestCommands:
             "test",
             "browser",
             "notebooks",
+            "handout",
             "check",
             "bench",
             "clean",
