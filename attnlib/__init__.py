@@ -5,11 +5,8 @@ The public names of `attnlib.core`; nothing here draws.
 
 from attnlib.core.errors import SelfAttentionError
 from attnlib.core.gradcheck import GradientCheck, gradient_check
-from attnlib.core.head import (
-    SelfAttentionForward,
-    SelfAttentionGradients,
-    scaled_dot_product_self_attention,
-)
+from attnlib.core.head import scaled_dot_product_self_attention
+from attnlib.core.records import SelfAttentionForward, SelfAttentionGradients
 from attnlib.core.tape import Tensor
 
 __all__ = [

@@ -162,16 +162,50 @@ def check_finite(operand, array):
     return math.sqrt(array.size) * max(abs(float(array.max())), abs(float(array.min())))
 
 
-def check_stage(stage, array, bound=math.inf):
+def check_stage(stage, array, bounds, at=(0, 0, 0)):
     """Refuse a stage that overflowed as ``non-finite-stage``.
 
-    It isn't searched where no entry can exceed a `bound` far below the largest float.
+    Parameters
+    ----------
+    stage : str
+        Its name.
+    array : numpy.ndarray
+        The stage, or a part of it.
+    bounds : dict of str to float
+        For each stage, what no entry of it exceeds: it isn't searched where that is far below the
+        largest float.
+    at : tuple of int
+        Where the part begins.
     """
-    if bound < LARGEST[array.dtype.type] / MARGIN:
-        return
-    index = first_non_finite(array)
-    if index is not None:
-        raise errors.non_finite_stage(stage, index, array[index], str(array.dtype))
+    if may_overflow(bounds[stage], array.dtype):
+        index = first_non_finite(array)
+        if index is not None:
+            raise _overflowed(stage, index, array[index], array.dtype, at)
+
+
+def check_spread(stage, scores, bounds, at=(0, 0, 0)):
+    """Refuse finite scores that are further below their row's largest than a float can tell.
+
+    Parameters are those of `check_stage`; `scores` has the shape [items, queries, keys].
+    """
+    if may_overflow(bounds[stage], scores.dtype):
+        top = scores.max(axis=2, keepdims=True, initial=-math.inf)
+        with np.errstate(over="ignore"):
+            index = first_non_finite(scores.min(axis=2, keepdims=True, initial=math.inf) - top)
+            if index is not None:
+                row = scores[index[:2]] - top[index]
+                index = (*index[:2], int(np.argmin(np.isfinite(row))))
+                raise _overflowed(stage, index, row[index[2]], row.dtype, at)
+
+
+def may_overflow(bound, dtype):
+    """Whether entries of at most `bound` may have overflowed on the way."""
+    return not bound < LARGEST[dtype.type] / MARGIN
+
+
+def _overflowed(stage, index, entry, dtype, at):
+    where = tuple(begin + i for begin, i in zip(at, index, strict=True))
+    return errors.non_finite_stage(stage, where, entry, str(dtype))
 
 
 def first_non_finite(array):

@@ -1,13 +1,13 @@
 """The names that a reader imports from attnlib."""
 
 import attnlib
-from attnlib.core import errors, gradcheck, head, tape
+from attnlib.core import errors, gradcheck, head, records, tape
 
 
 def test_the_public_names_are_those_of_the_core():
     assert attnlib.scaled_dot_product_self_attention is head.scaled_dot_product_self_attention
-    assert attnlib.SelfAttentionForward is head.SelfAttentionForward
-    assert attnlib.SelfAttentionGradients is head.SelfAttentionGradients
+    assert attnlib.SelfAttentionForward is records.SelfAttentionForward
+    assert attnlib.SelfAttentionGradients is records.SelfAttentionGradients
     assert attnlib.SelfAttentionError is errors.SelfAttentionError
     assert attnlib.gradient_check is gradcheck.gradient_check
     assert attnlib.GradientCheck is gradcheck.GradientCheck
