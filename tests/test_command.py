@@ -222,7 +222,8 @@ class TestCheck:
             ("{file}:NUMBER", "not a function"),
             ("{file}", "my_file.py:my_attention"),
             ("{folder}/none.py:f", "there is no file"),
-            ("{folder}:f", "is a folder"),
+            ("--explain {folder}:f", "is a folder"),
+            ("{folder}/empty:f", "holds no hand-in"),
             ("{folder}/broken.py:f", "line 1, ModuleNotFoundError"),
             ("{folder}/ends.py:f", "ends Python while it is run"),
         ],
@@ -230,7 +231,9 @@ class TestCheck:
     def test_what_cannot_be_run_ends_with_2_and_one_line(self, file, address, words):
         (file.parent / "broken.py").write_text("import no_such_library\n", encoding="utf-8")
         (file.parent / "ends.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
-        status, said, errors = check(address.format(file=file, folder=file.parent))
+        (file.parent / "empty").mkdir(exist_ok=True)
+        *options, address = address.split(" ")
+        status, said, errors = check(*options, address.format(file=file, folder=file.parent))
         assert (status, said) == (2, "")
         assert words in errors
         assert errors.startswith("Not checked: ")
@@ -259,3 +262,45 @@ class TestCheck:
     def test_it_works_where_only_numpy_is_installed(self, file):
         done = run("-c", BLOCK, "check", f"{file}:right")
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("class")
+    (path / "ana.py").write_text(HANDED_IN, encoding="utf-8")
+    (path / "größe_注.py").write_text(HANDED_IN.replace("axis=2", "axis=1"), encoding="utf-8")
+    return path
+
+
+class TestCheckOfAFolder:
+    def test_it_prints_a_table_that_fits_the_terminal(self, folder):
+        status, said, errors = check(f"{folder}:right", COLUMNS="90")
+        assert (status, errors) == (1, "")
+        heading, _, right, wrong, *_ = said.splitlines()
+        assert heading.split() == ["hand-in", "result", "what"]
+        assert right.split() == ["ana.py", "right"]
+        assert "softmax-over-queries: The softmax runs over the queries" in wrong
+        assert max(map(len, said.splitlines())) <= 90
+
+    def test_the_exit_status_tells_the_worst_that_happened(self, folder):
+        assert check(f"{folder}/ana.py:right", "--json")[0] == 0
+        assert check(f"{folder}:right")[0] == 1
+        assert check(f"{folder}:no_such_function")[0] == 2
+
+    def test_json_and_csv_are_for_other_programs(self, folder):
+        plain = json.loads(check(f"{folder}:right", "--json")[1])
+        assert [each["result"] for each in plain] == ["right", "wrong"]
+        assert list(plain[0]) == ["file", "result", "mistake", "title", "stage", "said"]
+        heading, *rows = check(f"{folder}:right", "--csv")[1].splitlines()
+        assert heading == "file,result,mistake,title,stage,said"
+        assert len(rows) == 2
+
+    def test_a_windows_console_can_print_any_name(self, folder):
+        done = run("-m", "attnlib", "check", f"{folder}:right", PYTHONIOENCODING="cp1252")
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert r"größe_\u6ce8.py" in done.stdout.decode("cp1252")
+
+    def test_help_says_what_a_folder_gives_and_what_it_does_not_protect_from(self):
+        said = " ".join(check("--help", COLUMNS="100")[1].split())
+        for words in ("FOLDER:FUNCTION", "after 30 s", "no protection", "--csv", "For a folder: 0"):
+            assert words in said

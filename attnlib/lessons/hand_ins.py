@@ -1,5 +1,6 @@
-"""A hand-in on disk: open one function of a Python file, or say in one line why that can't be."""
+"""A hand-in on disk: open one function of a file, or say in one line why that can't be."""
 
+import ast
 import contextlib
 import difflib
 import inspect
@@ -8,6 +9,8 @@ import sys
 import traceback
 import types
 from pathlib import Path
+
+from attnlib.lessons import notebook_hand_ins
 
 MODULE = "attnlib_hand_in"
 """The module's name: no file of the reader's can then be mistaken for an installed library."""
@@ -19,17 +22,20 @@ class HandInError(ValueError):
 
 
 @contextlib.contextmanager
-def opened(address):
+def opened(address, neighbours=True):
     """Run a Python file as an import would, and lend one function of it.
 
     The file's folder comes first among the places that Python imports from, as when the file is
-    run; what stands under ``if __name__ == "__main__"`` doesn't run. A file can do anything that
-    Python can: open only what you trust.
+    run; what stands under ``if __name__ == "__main__"`` doesn't run. Of a notebook, only the
+    function runs, and the imports, definitions and assignments that it uses. A file can do
+    anything that Python can: open only what you trust.
 
     Parameters
     ----------
     address : str
         ``"my_file.py:my_attention"``; a dot leads into a class or an object.
+    neighbours : bool, default True
+        Whether it may import the other files in its folder.
 
     Yields
     ------
@@ -42,22 +48,33 @@ def opened(address):
         A ValueError in one line: no such file, a file that fails while it is run, no such
         function in it, or something that isn't a function.
     """
-    path, name = _parted(address)
+    path, name = parted(address)
+    if path.is_dir():
+        raise HandInError(f"{path} is a folder: name one Python file in it")
     module = types.ModuleType(MODULE)
     module.__file__ = str(path)
     before = list(sys.path)
-    sys.path.insert(0, str(path.resolve().parent))
+    if neighbours:
+        sys.path.insert(0, str(path.resolve().parent))
     # Where dataclasses and pickle look their classes up.
     sys.modules[MODULE] = module
     try:
-        _run(path, module)
+        for place, code in _pieces(path, name):
+            _run(path, place, code, module)
         yield _function(path, module, name)
     finally:
         sys.path[:] = before
         del sys.modules[MODULE]
 
 
-def _parted(address):
+def parted(address):
+    """Return the path and the name that ``FILE:FUNCTION`` or ``FOLDER:FUNCTION`` stands for.
+
+    Raises
+    ------
+    HandInError
+        If there is no colon, no name of Python after it, or nothing at that path.
+    """
     file, colon, name = address.rpartition(":")
     if not (colon and file and all(part.isidentifier() for part in name.split("."))):
         raise HandInError(
@@ -65,19 +82,33 @@ def _parted(address):
             f"write {EXAMPLE}"
         )
     path = Path(file)
-    if path.is_dir():
-        raise HandInError(f"{file} is a folder: name one Python file in it")
-    if not path.is_file():
+    if not path.is_file() and not path.is_dir():
         raise HandInError(
             f"there is no file {file}: look at its name, and at the folder you are in"
         )
     return path, name
 
 
-def _run(path, module):
+def _pieces(path, name):
+    """Return what is to be run, each piece with the words that say where in the file it stands."""
+    if path.suffix != notebook_hand_ins.SUFFIX:
+        return [("", path.read_bytes())]
+    first, _, _ = name.partition(".")
+    try:
+        statements = notebook_hand_ins.needed(path, first)
+    except ValueError as error:
+        raise HandInError(f"{path} could not be run: {error}") from None
+    if not statements:
+        raise HandInError(
+            f"{path} has no {first}: {_others(notebook_hand_ins.functions(path), first)}"
+        )
+    return [(f"code cell {x.cell}, ", ast.Module([x.node], [])) for x in statements]
+
+
+def _run(path, place, code, module):
     # Not by an importer: it would leave a __pycache__ beside the file, and read it back too late.
     try:
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+        exec(compile(code, str(path), "exec"), vars(module))
     except SystemExit as leaving:
         raise HandInError(
             f"{path} ends Python while it is run (exit status {leaving.code}): put what does so "
@@ -85,7 +116,7 @@ def _run(path, module):
         ) from None
     except BaseException as error:
         raise HandInError(
-            f"{path} could not be run: {_line_of(error, path)}{_told(error)}"
+            f"{path} could not be run: {place}{_line_of(error, path)}{_told(error)}"
         ) from None
 
 
@@ -110,7 +141,7 @@ def _function(path, module, name):
     try:
         found = operator.attrgetter(name)(module)
     except AttributeError:
-        raise HandInError(f"{path} has no {name}: {_others(module, name)}") from None
+        raise HandInError(f"{path} has no {name}: {_others(_functions(module), name)}") from None
     if inspect.isclass(found):
         raise HandInError(
             f"{name} in {path} is a class: name a function, or an object that can be called"
@@ -120,12 +151,15 @@ def _function(path, module, name):
     return found
 
 
-def _others(module, name):
-    names = [
+def _functions(module):
+    return [
         known
         for known, held in vars(module).items()
         if inspect.isfunction(held) and held.__module__ == MODULE
     ]
+
+
+def _others(names, name):
     if not names:
         return "it defines no function"
     near = difflib.get_close_matches(name, names, n=1)
