@@ -44,6 +44,8 @@ TINT = "#f6f2ec"
 RULE = "#8c8c8c"
 GRID = "#e3ded5"
 BAR = "#f3d9a4"
+SHADE = "#e2a13a"
+"""The ground of a word that has all the weight; ink on it has a contrast of 7 or more."""
 MARK = "#b0005a"
 CHOSEN_MARK, SOURCE_MARK = f"3px solid {MARK}", f"3px dashed {MARK}"
 """Lines round a cell that is read, and round the cells that it comes from."""
@@ -124,6 +126,24 @@ def fill(entries, role, limit):
         share, name = (entries / limit + 1) / 2, SIGNED_MAP
     steps = np.clip(share * (_STEPS - 1) + 0.5, 0, _STEPS - 1).astype(np.intp)
     return _TABLES[name][steps]
+
+
+def tint(share):
+    """The ground of a word that has a share of the weight: paper at 0, `SHADE` at 1.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    str
+        A colour as CSS writes it, light enough for `INK` whatever the share.
+    """
+    ends = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (PAPER, SHADE))
+    mixed = (round(none + share * (all_ - none)) for none, all_ in zip(*ends, strict=True))
+    return "#" + "".join(f"{byte:02x}" for byte in mixed)
 
 
 def ink_on(colours):

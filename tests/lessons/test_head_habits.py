@@ -1,4 +1,4 @@
-"""Entropy and habits of a head: exact on planted heads, and as a slow loop has them on real ones."""
+"""Entropy and habits of a head: exact on planted heads; on real ones, as a slow loop has them."""
 
 import math
 from pathlib import Path
