@@ -59,7 +59,8 @@ def _checked(dtype):
     try:
         kind = np.dtype(dtype)
     except TypeError:
-        kind = None
+        # Not None, which NumPy takes for float64.
+        kind = np.dtype(object)
     if kind not in DTYPES:
         raise ValueError(f"dtype must be float64 or float32, got {dtype!r}: try dtype=np.float64")
     return kind
