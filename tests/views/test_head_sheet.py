@@ -16,7 +16,7 @@ PREVIOUS = np.eye(7)[[0, *range(6)]]
 
 
 def six_by_twelve():
-    """Six layers of twelve heads of which one reads the previous token alone, and no other has a habit."""
+    """Six layers of twelve heads; one reads the previous token alone, no other has a habit."""
     read = reading(("[CLS]", "the", "dog", "sees", "a", "cat", "[SEP]"), layers=6, heads=12)
     for layer in read.layers:
         layer.weights[:] = (layer.weights + 1 / 7) / 2
