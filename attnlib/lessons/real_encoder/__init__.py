@@ -14,7 +14,7 @@ from attnlib.lessons.real_encoder import config as sizes
 from attnlib.lessons.real_encoder.encoder import Encoder, shapes
 from attnlib.lessons.real_encoder.reading import Reading
 from attnlib.lessons.real_encoder.refusals import EncoderError
-from attnlib.lessons.real_encoder.tokenizing import Cutter
+from attnlib.lessons.real_encoder.tokenizing import Tokenizer
 from attnlib.lessons.real_encoder.weights import Weights
 
 __all__ = ["Encoder", "EncoderError", "Reading", "load"]
@@ -51,8 +51,8 @@ def load(dtype=np.float64, folder=None):
     folder = packages.model_folder() if folder is None else Path(folder)
     config = sizes.read(folder / "config.json")
     weights = Weights(folder / "model.safetensors", shapes(config), kind)
-    cutter = Cutter(folder / "tokenizer.json", config.positions, config.vocabulary)
-    return Encoder(config, weights, cutter)
+    tokenizer = Tokenizer(folder / "tokenizer.json", config.positions, config.vocabulary)
+    return Encoder(config, weights, tokenizer)
 
 
 def _checked(dtype):

@@ -59,7 +59,7 @@ class Encoder:
         The sizes.
     weights : Weights
         The open file of tensors, checked against `shapes`.
-    cutter : Cutter
+    tokenizer : Tokenizer
         The tokenizer.
 
     Attributes
@@ -68,11 +68,11 @@ class Encoder:
         The layers with their projections, for a look at the weights.
     """
 
-    def __init__(self, config, weights, cutter):
+    def __init__(self, config, weights, tokenizer):
         self.config = config
         self.layers = tuple(_layer(config, weights, number) for number in range(config.layers))
         self._weights = weights
-        self._cutter = cutter
+        self._tokenizer = tokenizer
         # Row 0 of the token types: a single sentence has no second segment.
         self._places = weights.tensor(f"{POSITIONS}.weight") + weights.rows(f"{TYPES}.weight", [0])
         self._first_norm = _norm(config, weights, FIRST_NORM)
@@ -84,13 +84,34 @@ class Encoder:
             f"at most {sizes.positions} tokens, {self._weights.dtype})"
         )
 
+    def tokenize(self, sentence):
+        """Cut a sentence into tokens, and compute nothing.
+
+        Parameters
+        ----------
+        sentence : str
+            At most as many tokens as the model has positions: 512.
+
+        Returns
+        -------
+        Tokens
+            Their texts, their ids and where they stand in the sentence.
+
+        Raises
+        ------
+        EncoderError
+            ``not-text``, ``unreadable-text``, ``empty-text`` or ``too-many-tokens``. A character
+            that the tokenizer can't read is no error: the record's `remark` says so.
+        """
+        return self._tokenizer.tokenize(sentence)
+
     def read(self, sentence):
         """Read a sentence and keep what every head did.
 
         Parameters
         ----------
         sentence : str
-            At most as many tokens as the model has positions: 512.
+            As for `tokenize`.
 
         Returns
         -------
@@ -100,11 +121,10 @@ class Encoder:
         Raises
         ------
         EncoderError
-            ``not-text``, ``unreadable-text``, ``empty-text`` or ``too-many-tokens``. A character
-            that the tokenizer can't read is no error: the reading's `remark` says so.
+            As for `tokenize`.
         """
-        cut = self._cutter.cut(sentence)
-        states = [self._embedded(cut.ids)]
+        tokenized = self.tokenize(sentence)
+        states = [self._embedded(tokenized.ids)]
         heads = []
         for layer in self.layers:
             head, state = layer(states[-1])
@@ -112,7 +132,7 @@ class Encoder:
             states.append(state)
         for state in states:
             state.setflags(write=False)
-        return Reading(tuple(heads), tuple(states), pooled(states[-1]), cut)
+        return Reading(tuple(heads), tuple(states), pooled(states[-1]), tokenized)
 
     def embed(self, sentence):
         """Compute a sentence's vector and keep nothing else.
@@ -120,7 +140,7 @@ class Encoder:
         Parameters
         ----------
         sentence : str
-            As for `read`.
+            As for `tokenize`.
 
         Returns
         -------
@@ -131,9 +151,9 @@ class Encoder:
         Raises
         ------
         EncoderError
-            As for `read`.
+            As for `tokenize`.
         """
-        state = self._embedded(self._cutter.cut(sentence).ids)
+        state = self._embedded(self.tokenize(sentence).ids)
         for layer in self.layers:
             _, state = layer(state)
         return pooled(state)

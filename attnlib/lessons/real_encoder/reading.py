@@ -26,32 +26,32 @@ class Reading:
     layers: tuple
     states: tuple
     embedding: np.ndarray
-    _cut: Tokens
+    _tokenized: Tokens
 
     @property
     def sentence(self):
         """The sentence as it was given."""
-        return self._cut.sentence
+        return self._tokenized.sentence
 
     @property
     def tokens(self):
         """The tokens as a tuple of str, [CLS] first, [SEP] last; ``##`` continues a word."""
-        return self._cut.texts
+        return self._tokenized.texts
 
     @property
     def spans(self):
         """Where each token stands in the sentence: (first character, behind the last)."""
-        return self._cut.spans
+        return self._tokenized.spans
 
     @property
     def unknown(self):
         """The positions of tokens that the tokenizer couldn't read, as a tuple of int."""
-        return self._cut.unknown
+        return self._tokenized.unknown
 
     @property
     def remark(self):
         """What the tokenizer couldn't read, in a sentence; empty if it read everything."""
-        return self._cut.remark
+        return self._tokenized.remark
 
     def __repr__(self):
         layers, heads = len(self.layers), len(self.layers[0].query)

@@ -47,7 +47,7 @@ class Tokens:
         )
 
 
-class Cutter:
+class Tokenizer:
     """The tokenizer of a tokenizer.json, without the length that was set when it was published.
 
     Parameters
@@ -82,7 +82,7 @@ class Cutter:
         self._tokenizer.no_padding()
         self.limit = limit
 
-    def cut(self, sentence):
+    def tokenize(self, sentence):
         """Cut a sentence into tokens.
 
         Returns
