@@ -1,16 +1,18 @@
 PYTHON ?= python3
 VENV ?= .venv
 LAB_ARGS ?=
+HUB_PORT ?= 8898
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/.installed
+PROXY := deploy/hub/node_modules/.bin/configurable-http-proxy
 
 .DEFAULT_GOAL := help
-.PHONY: help install lab test browser notebooks handout check bench clean
+.PHONY: help install lab test browser hub npm hub-test notebooks handout check bench clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED)  ## Create .venv with everything the other commands need
 
@@ -35,12 +37,32 @@ lab: $(INSTALLED)  ## Open JupyterLab on the first chapter; LAB_ARGS="--no-brows
 # The notebooks run even when a test has failed: one run shows everything that is broken.
 test: check  ## Pass every check: style, tests, every notebook from a fresh kernel
 	@status=0; \
-	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest -m "not browser" || status=1; \
+	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest -m "not browser and not hub" || status=1; \
 	$(PY) -m pytest --nbval --nbval-current-env notebooks || status=1; \
 	exit $$status
 
 browser: $(INSTALLED)  ## Move real sliders in a real Chromium (minutes)
 	$(PY) -m pytest -m browser
+
+# Everything that begins with HUB_ is told to deploy/hub/jupyterhub_config.py, in whose folder's
+# README.md it is explained.
+hub: export HUB_PORT := $(HUB_PORT)
+hub: npm $(INSTALLED) $(PROXY)  ## Serve a class on loopback, HUB_PORT=8898; see deploy/hub/README.md
+	$(PY) -m jupyterhub -f deploy/hub/jupyterhub_config.py
+
+npm:
+	@command -v npm > /dev/null || { \
+		echo "A hub's proxy comes by npm, with Node.js 20 or later, and there is no npm here."; \
+		echo "Debian, Ubuntu: apt-get install npm; Fedora: dnf install npm; macOS: brew install node"; \
+		exit 1; } >&2
+
+# No lock file: it would name addresses. The version is exact; npm compares what it unpacks.
+$(PROXY): deploy/hub/package.json | npm
+	npm install --prefix deploy/hub --no-package-lock --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+hub-test: $(INSTALLED) $(PROXY)  ## Two learners on a real hub (minutes; as root, with accounts)
+	$(PY) -m pytest -m hub
 
 notebooks: $(INSTALLED)  ## Run every notebook and save it with its outputs
 	$(PY) scripts/notebooks.py

@@ -1,0 +1,79 @@
+"""One hub for all tests of this folder: `make hub`, real sign-in, two real accounts."""
+
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from class_parts import hub as hubs
+from class_parts.visitor import Visitor
+
+from tests.hub import accounts
+
+ROOT_ONLY = "two learners need two accounts of this machine, and only root can make them"
+NO_NPM = "no npm on the path, which brings the hub's proxy; Debian: apt-get install npm"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what this folder holds, before `-m` chooses; the hook is handed all tests."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("hub")
+
+
+def without(reason):
+    """Skip, saying why; or fail where a hub is required."""
+    (pytest.fail if os.environ.get("ATTNLIB_REQUIRE_HUB") == "1" else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="session")
+def npm():
+    if not shutil.which("npm"):
+        without(NO_NPM)
+
+
+@pytest.fixture(scope="package")
+def installed(npm):
+    """A clone that learners can read."""
+    if os.geteuid() != 0 or not shutil.which("useradd"):
+        without(ROOT_ONLY)
+    with accounts.installation() as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def people(installed):
+    """Two learners with accounts and passwords."""
+    with accounts.learner(installed.homes) as ada, accounts.learner(installed.homes) as ben:
+        yield SimpleNamespace(ada=ada, ben=ben)
+
+
+@pytest.fixture(scope="package")
+def hub(installed, people, tmp_path_factory):
+    """The hub as `make hub` starts it, on a port of its own."""
+    state = tmp_path_factory.mktemp("hub") / "state"
+    command = ["make", "hub", f"VENV={installed.venv}"]
+    with hubs.running(state, command, installed.clone, **installed.environ) as running:
+        yield SimpleNamespace(**vars(running), state=state, source=installed.clone / "notebooks")
+
+
+def arrive(hub, person):
+    """Sign one learner in, start the server, open a chapter and its kernel."""
+    visitor = Visitor(hub.url, person.name)
+    assert visitor.sign_in(person.password)
+    page = visitor.start_server()
+    return SimpleNamespace(person=person, visitor=visitor, page=page, kernel=visitor.start_kernel())
+
+
+@pytest.fixture(scope="package")
+def ada(hub, people):
+    """The learner to whom things happen."""
+    return arrive(hub, people.ada)
+
+
+@pytest.fixture(scope="package")
+def ben(hub, people):
+    """The learner who must not notice."""
+    return arrive(hub, people.ben)
