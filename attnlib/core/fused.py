@@ -12,7 +12,7 @@ from attnlib.core import sharing
 
 ROWS = 128
 """How many queries of a long sequence go together: one grid's rows of them still fit a cache."""
-ENTRIES = 2**15
+ENTRIES = 2**16
 """How many entries of a grid the short sequences that go together have."""
 ALONE = 2**15
 """A product of fewer steps is computed by one thread in every BLAS."""

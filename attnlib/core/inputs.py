@@ -16,6 +16,8 @@ MARGIN = 2.0**20
 """More than rounding can add to a sum of as many terms as fit into memory."""
 TINIEST = 2.0**-500
 """Squares of smaller numbers underflow: a reach says nothing finer than this."""
+SHORT = 2**12
+"""A dot product of fewer entries is computed by one thread in every BLAS."""
 KEPT_TYPES = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float32}
 
 
@@ -148,9 +150,11 @@ def check_finite(operand, array):
         infinite.
     """
     if array.dtype.kind == "f" and array.flags.c_contiguous:
+        flat = array.reshape(-1)
         with np.errstate(all="ignore"):
-            flat = array.reshape(-1)
-            square = float(flat @ flat)
+            # A long product of BLAS's would wake its threads, and they then spin beside ours.
+            product = np.vdot(flat, flat) if flat.size < SHORT else np.einsum("i,i", flat, flat)
+        square = float(product)
         # Whatever is not finite among the entries shows in their sum of squares.
         if math.isfinite(square):
             return math.sqrt(square) + TINIEST

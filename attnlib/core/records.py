@@ -30,16 +30,17 @@ class SelfAttentionGradients:
         Shape [batch, tokens, d_k].
     value : numpy.ndarray
         Shape [batch, tokens, d_v].
-    weights, scaled_scores, raw_scores : numpy.ndarray
-        Shape [batch, tokens, tokens]: a query is a row, a key is a column.
+    weights, scaled_scores, raw_scores : numpy.ndarray or None
+        Shape [batch, tokens, tokens]: a query is a row, a key is a column. None where the head is
+        a streaming one, which never has a grid.
     """
 
     query: np.ndarray
     key: np.ndarray
     value: np.ndarray
-    weights: np.ndarray
-    scaled_scores: np.ndarray
-    raw_scores: np.ndarray
+    weights: np.ndarray | None = None
+    scaled_scores: np.ndarray | None = None
+    raw_scores: np.ndarray | None = None
 
     def __repr__(self):
         batch, tokens, key_width = self.query.shape
