@@ -28,6 +28,8 @@ class HeadCanvas:
     ----------
     scale : float
         May be set at any time; the next repaint follows it.
+    labels : tuple of str
+        The tokens' own words; may be set at any time, as `scale`.
     layout : Layout or None
         What stands where in the picture now.
     """
@@ -35,6 +37,7 @@ class HeadCanvas:
     def __init__(self, scale=1, names=None):
         self.scale = scale
         self._names = names
+        self.labels = ()
         self.layout = None
         self._drawn = None
         self._pixels = None
@@ -53,9 +56,9 @@ class HeadCanvas:
             A PNG file.
         """
         shape = (*shown["dQ"].shape, shown["dV"].shape[1])
-        if (shape, self.scale) != self._drawn:
+        if (shape, self.scale, self.labels) != self._drawn:
             self._draw_background(*shape)
-            self._drawn = (shape, self.scale)
+            self._drawn = (shape, self.scale, self.labels)
         limits = figures.limits(shown)
         for painter in self._cells:
             name = painter.place.name
@@ -65,9 +68,11 @@ class HeadCanvas:
         return png.encode(self._pixels)
 
     def place(self, tokens, key_width, value_width):
-        """Say what stands where for a head of these sizes; the picture's own size is fixed."""
-        sizes = (tokens, key_width, value_width)
-        return strip_layout(self._names, *sizes) if self._names else head_layout(*sizes)
+        """Say what stands where for a head of these sizes; labels make the picture wider."""
+        sizes, labels = (tokens, key_width, value_width), self.labels
+        if self._names:
+            return strip_layout(self._names, *sizes, labels=labels)
+        return head_layout(*sizes, labels=labels)
 
     def _draw_background(self, *sizes):
         self.layout = self.place(*sizes)

@@ -6,7 +6,7 @@ import math
 import traitlets
 
 from attnlib.explorers.part import Part, source
-from attnlib.views import numbers
+from attnlib.views import numbers, token_names
 
 REACH, STEP = 6.0, 0.25
 """How far a slider goes to each side of 0 unless its value lies beyond, and its step."""
@@ -79,6 +79,8 @@ class MatrixControl(Part):
         Row and column of the entry that has the keyboard in the browser.
     sources : list of list of int
         Rows and columns of the entries that are marked as what a chosen cell comes from.
+    labels : tuple of str
+        The rows' own words, as `show` was given them.
     """
 
     KIND = "matrix"
@@ -88,6 +90,7 @@ class MatrixControl(Part):
     caption = traitlets.Unicode().tag(sync=True)
     row_names = traitlets.List().tag(sync=True)
     row_labels = traitlets.List().tag(sync=True)
+    row_words = traitlets.List().tag(sync=True)
     column_names = traitlets.List().tag(sync=True)
     column_labels = traitlets.List().tag(sync=True)
     values = traitlets.List().tag(sync=True, to_json=_to_json, from_json=_from_json)
@@ -102,15 +105,34 @@ class MatrixControl(Part):
     BOUNDS = (-REACH, REACH, STEP)
     """Least, most and step of a fresh entry."""
 
-    def __init__(self, name, values, **traits):
+    def __init__(self, name, values, labels=(), **traits):
         role, caption = self.role_of(name)
-        self.entries = []
+        self.entries, self.labels = [], labels
         self._following = False
         # All at once: what comes later would be one more message each before the first picture.
         super().__init__(name=name, role=role, caption=caption, values=values, **traits)
 
     def __repr__(self):
         return f"MatrixControl({self.name!r}, {json.dumps(_to_json(self.values, self))})"
+
+    def show(self, rows, labels):
+        """Set the numbers whole, and what the tokens are called.
+
+        Parameters
+        ----------
+        rows : list of list of float
+            One row a token.
+        labels : tuple of str
+            The tokens' own words, or none.
+        """
+        with self.hold_sync():
+            renamed, self.labels = labels != self.labels, labels
+            self.values = rows
+            if renamed:
+                self._name_all(len(rows), len(rows[0]))
+                for t, row in enumerate(self.entries):
+                    for f, entry in enumerate(row):
+                        entry.set_trait("description", self._title(t, f))
 
     @staticmethod
     def role_of(name):
@@ -155,17 +177,22 @@ class MatrixControl(Part):
         self._send_bounds()
 
     def _name_all(self, rows, columns):
-        self.row_names = [f"{self.role} {t}" for t in range(rows)]
+        self.row_names = [
+            token_names.spoken(f"{self.role} {t}", t, self.labels) for t in range(rows)
+        ]
         self.row_labels = numbers.labels(self.name.lower(), rows)
+        self.row_words = [token_names.whole(words) for words in self.labels]
         self.column_names = [f"feature {f}" for f in range(columns)]
         self.column_labels = [str(f) for f in range(columns)]
 
     def _entry(self, t, f):
-        name = f"{self.name}, {self.row_names[t]}, {self.column_names[f]}"
-        entry = Entry(name, 0.0, *self.BOUNDS)
+        entry = Entry(self._title(t, f), 0.0, *self.BOUNDS)
         entry.observe(self._entry_moved, "value")
         entry.observe(self._send_bounds, ["min", "max", "step"])
         return entry
+
+    def _title(self, t, f):
+        return f"{self.name}, {self.row_names[t]}, {self.column_names[f]}"
 
     def _entry_moved(self, _change):
         if not self._following:

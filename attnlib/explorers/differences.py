@@ -134,7 +134,7 @@ class DifferenceExplorer(widgets.VBox):
             raise ValueError(f"step must be a number, got {text!r}: try 1e-6") from None
         precision = self.controls.precision
         return entry_difference(
-            **vars(self._inputs),
+            **self._inputs.arrays,
             operand=self._cells[chosen][0],
             index=self._cells[chosen][1],
             step=step,

@@ -53,12 +53,14 @@ class Editing(traitlets.HasTraits):
         self.lock = threading.RLock()
         self.new_features = NEW_FEATURES[0]
         self.changes = Changes(start)
-        self._grad_output = start.grad_output
+        self._kept = self._not_under_sliders(start)
         self._holding = 0
         self.matrices = {}
         for name, operand in OPERANDS.items():
             rows = getattr(start, operand)[0].tolist()
-            self.matrices[name] = MatrixControl(name, rows, layout=plain, comm=Place())
+            self.matrices[name] = MatrixControl(
+                name, rows, start.labels, layout=plain, comm=Place()
+            )
         for matrix in self.matrices.values():
             matrix.observe(self._moved, "values")
         self.observe(self._width_moved, "key_width")
@@ -75,7 +77,11 @@ class Editing(traitlets.HasTraits):
             operand: np.array(self.matrices[name].values)[None]
             for name, operand in OPERANDS.items()
         }
-        return states.Inputs(**arrays, grad_output=self._grad_output)
+        return states.Inputs(**arrays, **self._kept)
+
+    @staticmethod
+    def _not_under_sliders(inputs):
+        return {name: getattr(inputs, name) for name in ("grad_output", "labels", "note")}
 
     def load(self, inputs, recorded=True):
         """Set all sliders, as one change.
@@ -88,9 +94,9 @@ class Editing(traitlets.HasTraits):
             Whether the change can be undone.
         """
         with self.one_change(recorded=recorded):
-            self._grad_output = inputs.grad_output
+            self._kept = self._not_under_sliders(inputs)
             for name, operand in OPERANDS.items():
-                self.matrices[name].values = getattr(inputs, operand)[0].tolist()
+                self.matrices[name].show(getattr(inputs, operand)[0].tolist(), inputs.labels)
             self.key_width = inputs.query.shape[2]
 
     def undo(self):

@@ -32,7 +32,7 @@ def content(kind, inputs, head, gradients):
     -------
     bytes
         PNG or SVG: the whole head, drawn. JSON or NPZ: query, key, value and grad_output with their
-        batch axis, to the last bit; neither needs pickle.
+        batch axis, to the last bit, and labels and note where there are any; neither needs pickle.
 
     Raises
     ------
@@ -42,13 +42,13 @@ def content(kind, inputs, head, gradients):
     if kind not in KINDS:
         raise ValueError(f"there is no kind of file {kind!r}: choose one of {', '.join(KINDS)}")
     if kind == "json":
-        numbers = {name: array.tolist() for name, array in vars(inputs).items()}
-        return json.dumps(numbers, indent=1).encode()
+        numbers = {name: array.tolist() for name, array in inputs.arrays.items()}
+        return json.dumps({**numbers, **inputs.words}, indent=1).encode()
     file = io.BytesIO()
     if kind == "npz":
-        np.savez(file, **vars(inputs))
+        np.savez(file, **inputs.arrays, **inputs.words)
     else:
-        figure = figures.head_figure(head, gradients, inputs.grad_output).figure
+        figure = figures.head_figure(head, gradients, inputs.grad_output, inputs.labels).figure
         # No date, so that the same state gives the same file.
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(file, format=kind, metadata=metadata)

@@ -2,16 +2,16 @@
 
 import logging
 from functools import cached_property
-from pathlib import Path
 
 import ipywidgets as widgets
 import traitlets
 
 from attnlib.core.errors import SelfAttentionError
 from attnlib.core.head import scaled_dot_product_self_attention
-from attnlib.explorers import files, states
+from attnlib.explorers import files, states, taking
 from attnlib.explorers.canvas import HeadCanvas
 from attnlib.explorers.desk import Desk, Place
+from attnlib.explorers.editable import Editable
 from attnlib.explorers.editing import Editing
 from attnlib.explorers.linked import LinkedReading
 from attnlib.explorers.messages import keep_apart_from_cells
@@ -23,7 +23,7 @@ from attnlib.views.layout import quantities
 LOG = logging.getLogger("attnlib")
 
 
-class HeadExplorer(widgets.VBox):
+class HeadExplorer(Editable, widgets.VBox):
     """One attention head whose every number can be moved.
 
     Parameters
@@ -34,6 +34,10 @@ class HeadExplorer(widgets.VBox):
         Shape [1, tokens, d_v] or [tokens, d_v].
     grad_output : array_like, optional
         Shape of the output; ones on the diagonal where it is not given.
+    labels : sequence of str, optional
+        The tokens' own words, whatever stands in them.
+    note : str, optional
+        Where the numbers come from, for a line below the panel.
 
     Attributes
     ----------
@@ -52,7 +56,8 @@ class HeadExplorer(widgets.VBox):
     Raises
     ------
     ValueError
-        If there is more than one batch item, or only some of Q, K and V are given.
+        If there is more than one batch item, or only some of Q, K and V are given, or labels are
+        not one for each token.
     SelfAttentionError
         If the core refuses what is given.
     """
@@ -64,8 +69,8 @@ class HeadExplorer(widgets.VBox):
     ARRANGEMENT = "attnlib-beside"
     """Where the sliders stand: beside the picture, or above it."""
 
-    def __init__(self, query=None, key=None, value=None, grad_output=None):
-        start = states.as_inputs(query, key, value, grad_output)
+    def __init__(self, query=None, key=None, value=None, grad_output=None, labels=None, note=""):
+        start = self._own = states.as_inputs(query, key, value, grad_output, labels, note)
         # The picture before any widget: while their messages leave, it would wait for each.
         self._canvas = HeadCanvas(names=self.GRIDS)
         shown, picture = self._draw(start)
@@ -81,7 +86,7 @@ class HeadExplorer(widgets.VBox):
             layout=plain,
             comm=Place(),
         )
-        self._outlets = Outlets(self._canvas.layout, picture, self.summary, plain)
+        self._outlets = Outlets(self._canvas.layout, picture, self.summary, note, plain)
         self.pictures, self._numbers = self._outlets.pictures, None
         self._linked = LinkedReading(
             self._outlets.reader,
@@ -97,6 +102,39 @@ class HeadExplorer(widgets.VBox):
             [desk, *self._pictures()], _dom_classes=("attnlib-panel", self.ARRANGEMENT)
         )
         self._watch()
+
+    @classmethod
+    def from_head(cls, head, tokens, labels=None, item=0):
+        """Open a few tokens of a head of any size, with the weights that they have there.
+
+        Parameters
+        ----------
+        head : SelfAttentionForward or sequence of array_like
+            The head, or its query, key and value.
+        tokens : sequence of int
+            Positions of up to 8 tokens, each once.
+        labels : sequence of str, optional
+            One for each token of the head, or one for each chosen token. Where all are chosen, the
+            first is meant.
+        item : int, default 0
+            Which batch item.
+
+        Returns
+        -------
+        HeadExplorer
+            Its `note` says what was done to bring the head to a size that can be followed.
+
+        Raises
+        ------
+        ValueError
+            If it isn't a head, or there is no such item or token, or too many, or one twice, or
+            labels of another count.
+
+        See Also
+        --------
+        attnlib.lessons.projection.choose : What is kept, and how.
+        """
+        return cls(**taking.arguments(head, tokens, labels, item))
 
     def _pictures(self):
         return self.pictures.values()
@@ -135,7 +173,17 @@ class HeadExplorer(widgets.VBox):
     @property
     def summary(self):
         """The state of the head in a sentence."""
-        return sentences.head_sentence(self.head, self._grad_output)
+        return sentences.head_sentence(self.head, self._grad_output, self.labels)
+
+    @property
+    def labels(self):
+        """The tokens' own words; empty where they have none."""
+        return self._canvas.labels
+
+    @property
+    def note(self):
+        """Where the numbers of this state come from; empty for most."""
+        return self._editing.inputs().note
 
     @property
     def reading(self):
@@ -161,67 +209,6 @@ class HeadExplorer(widgets.VBox):
         with self._editing.lock:
             self._linked.choose(name, row, column)
 
-    def set(self, query=None, key=None, value=None, grad_output=None):
-        """Set any of the inputs whole; the picture is redrawn once.
-
-        Parameters
-        ----------
-        query, key, value, grad_output : array_like, optional
-            Shapes as for the explorer itself; what is not given stays as it is.
-
-        Raises
-        ------
-        SelfAttentionError, ValueError
-            If the new inputs don't go together; then nothing has changed.
-        """
-        with self._editing.lock:
-            given = {"query": query, "key": key, "value": value, "grad_output": grad_output}
-            given = {name: x for name, x in given.items() if x is not None}
-            now = vars(self._editing.inputs())
-            self._editing.load(states.as_inputs(**{**now, **given}))
-
-    def reset(self):
-        """Go back to what the explorer, or the last preset, started from."""
-        self._editing.load(self._editing.start)
-
-    def undo(self):
-        """Go one change back, of the last 50."""
-        self._editing.undo()
-
-    def redo(self):
-        """Take the last undo back."""
-        self._editing.redo()
-
-    def code(self):
-        """Write Python that rebuilds this very state.
-
-        Returns
-        -------
-        str
-            Two statements; run, they give an explorer with the same numbers to the last bit.
-        """
-        return states.code_of(self._editing.inputs())
-
-    def save(self, path):
-        """Save the picture (.png, .svg) or the numbers (.json, .npz).
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Its ending chooses the kind.
-
-        Raises
-        ------
-        ValueError
-            For another ending; nothing is written then.
-        """
-        path = Path(path)
-        path.write_bytes(self._file(path.suffix.removeprefix(".")))
-
-    def _file(self, kind):
-        with self._editing.lock:
-            return files.content(kind, self._editing.inputs(), self.head, self.gradients)
-
     def _act(self, word):
         """Do what a button of the toolbar says."""
         if word == "copy":
@@ -243,8 +230,7 @@ class HeadExplorer(widgets.VBox):
         self.numbers.layout.display = "" if change.new else "none"
 
     def _preset_chosen(self, change):
-        if change.new != OWN:
-            self._editing.start = states.preset(change.new)
+        self._editing.start = self._own if change.new == OWN else states.preset(change.new)
         self.reset()
 
     def _filling_chosen(self, change):
@@ -260,17 +246,20 @@ class HeadExplorer(widgets.VBox):
         head = scaled_dot_product_self_attention(inputs.query, inputs.key, inputs.value)
         gradients = head.backward(inputs.grad_output)
         shown = quantities(head, gradients, inputs.grad_output)
+        self._canvas.labels = inputs.labels
         picture = self._canvas.repaint(shown)
         self.head, self.gradients, self._grad_output = head, gradients, inputs.grad_output
         return shown, picture
 
     def _redraw(self):
         try:
-            shown, picture = self._draw(self._editing.inputs())
+            inputs = self._editing.inputs()
+            shown, picture = self._draw(inputs)
             # First of all: it is what the eye follows.
-            self._outlets.show(picture)
+            self._outlets.show(picture, self._canvas.layout)
             reading = self._linked.follow(self._canvas.layout, shown)
-            self._outlets.words.say(summary=self.summary, reading=reading, refusal="")
+            words = {"summary": self.summary, "reading": reading, "note": inputs.note}
+            self._outlets.words.say(**words, refusal="")
         except SelfAttentionError as refusal:
             self._outlets.refuse(refusal)
         except Exception as error:

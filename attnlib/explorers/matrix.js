@@ -93,6 +93,7 @@ function render({ model, el }) {
       head.append(element("th", { scope: "col", textContent: model.get("column_labels")[f] }));
     const body = element("tbody");
     for (let t = 0; t < rows; t++) {
+      if (words(t)) body.append(wordsAbove(t, columns));
       const line = element("tr");
       line.append(element("th", { scope: "row", textContent: model.get("row_labels")[t] }));
       for (let f = 0; f < columns; f++) {
@@ -103,6 +104,14 @@ function render({ model, el }) {
       body.append(line);
     }
     return element("table", {}, element("thead", {}, head), body);
+  };
+
+  // What a person calls this row's token; it may be any text, and is shown as text.
+  const words = (t) => model.get("row_words")[t] ?? "";
+
+  const wordsAbove = (t, columns) => {
+    const cell = element("td", { colSpan: columns, textContent: words(t), title: words(t) });
+    return element("tr", { className: "attnlib-row-words" }, element("td"), cell);
   };
 
   const folded = (columns) => {
@@ -118,8 +127,12 @@ function render({ model, el }) {
   const chooser = (rows) => {
     const select = control("select", `Row of ${model.get("name")} to edit`);
     for (let t = 0; t < rows; t++) {
-      const label = model.get("row_labels")[t];
+      const label = [model.get("row_labels")[t], words(t)].join(" ").trim();
       select.append(element("option", { value: t, textContent: label, selected: t === row }));
+    }
+    if (words(row)) {
+      select.className = "attnlib-labelled";
+      select.title = words(row);
     }
     select.addEventListener("change", () => {
       row = Number(select.value);
@@ -176,7 +189,8 @@ function render({ model, el }) {
 
   model.on("change:values change:minima change:maxima change:steps", changed);
   // Names may come in a later message than the numbers that they belong to.
-  model.on("change:row_names change:row_labels change:column_names change:column_labels", build);
+  model.on("change:row_names change:row_labels change:row_words", build);
+  model.on("change:column_names change:column_labels", build);
   model.on("change:sources", mark);
   changed();
   model.set("pixel_ratio", window.devicePixelRatio || 1);

@@ -19,6 +19,8 @@ class Outlets:
         The first picture, as PNG.
     summary : str
         The first state in words.
+    note : str
+        Where its numbers come from.
     plain : ipywidgets.Layout
         Of every part that has no size of its own.
 
@@ -33,24 +35,31 @@ class Outlets:
     """
 
     # Each part is made with all that it shows: a message more is a wait before the first picture.
-    def __init__(self, frame, picture, summary, plain):
+    def __init__(self, frame, picture, summary, note, plain):
         size = {"width": str(frame.width), "height": str(frame.height)}
         image = widgets.Image(
             value=picture, format="png", layout=plain, _dom_classes=("attnlib-picture",), **size
         )
         self.pictures = {"head": image}
         self.reader = Reader(frame, layout=plain, comm=Place())
-        self.words = Words(summary=summary, layout=plain, comm=Place())
+        self.words = Words(summary=summary, note=note, layout=plain, comm=Place())
 
-    def show(self, picture):
+    def show(self, picture, frame):
         """Show the picture of an accepted setting.
 
         Parameters
         ----------
         picture : bytes
             PNG.
+        frame : Layout
+            What stands in it.
         """
-        self.pictures["head"].value = picture
+        image = self.pictures["head"]
+        if image.width == str(frame.width):
+            image.value = picture
+        else:
+            with image.hold_sync():
+                image.width, image.value = str(frame.width), picture
         if self.words.refusal:
             self.pictures["head"].remove_class(STALE)
 

@@ -39,7 +39,7 @@ class ScoreExplorer(_WithArrows):
     @property
     def summary(self):
         """Which key each query favours, in a sentence."""
-        return sentences.favourite_sentence(self.head.raw_scores[0])
+        return sentences.favourite_sentence(self.head.raw_scores[0], self.labels)
 
 
 class ScaleExplorer(_Chapter):

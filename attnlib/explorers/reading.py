@@ -3,6 +3,7 @@
 import traitlets
 
 from attnlib.explorers.part import Part, source
+from attnlib.views import token_names
 
 NAMES = {"q": "query", "k": "key", "v": "value", "o": "output", "": "feature"}
 
@@ -30,23 +31,32 @@ class Reader(Part):
     sources = traitlets.List().tag(sync=True)
 
     def __init__(self, frame, **traits):
-        super().__init__(grids=[_grid(place) for place in frame.places], **traits)
+        super().__init__(grids=_grids(frame), **traits)
 
     def follow(self, frame):
         """Lay the cells where another picture has them."""
-        self.grids = [_grid(place) for place in frame.places]
+        self.grids = _grids(frame)
 
 
-def _grid(place):
+def _grids(frame):
+    return [_grid(place, frame.labels) for place in frame.places]
+
+
+def _grid(place, labels):
     across, down = place.edges()
     return {
         "name": place.name,
         "title": place.title,
         "across": across.tolist(),
         "down": down.tolist(),
-        "row_names": [f"{NAMES[place.row_letter]} {row}" for row in range(place.rows)],
-        "column_names": [f"{NAMES[place.column_letter]} {c}" for c in range(place.columns)],
+        "row_names": _names(place.row_letter, place.rows, labels),
+        "column_names": _names(place.column_letter, place.columns, labels),
     }
+
+
+def _names(letter, count, labels):
+    labels = labels if letter else ()
+    return [token_names.spoken(f"{NAMES[letter]} {t}", t, labels) for t in range(count)]
 
 
 class Words(Part):
@@ -56,6 +66,8 @@ class Words(Part):
     ----------
     summary, reading, refusal : str
         The head in a sentence, the chosen cell's equations, and why a setting isn't drawn.
+    note : str
+        Where the numbers come from; it stands below the others, and is empty for most heads.
     """
 
     KIND = "words"
@@ -65,6 +77,7 @@ class Words(Part):
     summary = traitlets.Unicode().tag(sync=True)
     reading = traitlets.Unicode().tag(sync=True)
     refusal = traitlets.Unicode().tag(sync=True)
+    note = traitlets.Unicode().tag(sync=True)
 
     def say(self, **words):
         """Set any of the words, as one message."""

@@ -23,15 +23,32 @@ class Inputs:
         Shape [1, tokens, d_k], float64.
     value, grad_output : numpy.ndarray
         Shape [1, tokens, d_v], float64.
+    labels : tuple of str
+        The tokens' own words, or none.
+    note : str
+        Where the numbers come from; empty for most.
     """
 
     query: np.ndarray
     key: np.ndarray
     value: np.ndarray
     grad_output: np.ndarray
+    labels: tuple = ()
+    note: str = ""
+
+    @property
+    def arrays(self):
+        """The four arrays by name."""
+        return {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+
+    @property
+    def words(self):
+        """Labels and note by name, where there are any."""
+        named = {"labels": list(self.labels), "note": self.note}
+        return {name: words for name, words in named.items() if words}
 
 
-def as_inputs(query=None, key=None, value=None, grad_output=None):
+def as_inputs(query=None, key=None, value=None, grad_output=None, labels=None, note=""):
     """Accept what a person gives: nothing for the worked example, or matrices of one item.
 
     Returns
@@ -43,7 +60,7 @@ def as_inputs(query=None, key=None, value=None, grad_output=None):
     ------
     ValueError
         If only some of Q, K and V are given, or more than one batch item, or too many tokens or
-        features to stand side by side.
+        features to stand side by side, or labels of another count.
     SelfAttentionError
         If the core refuses them.
     """
@@ -73,7 +90,52 @@ def as_inputs(query=None, key=None, value=None, grad_output=None):
         grad_output = np.eye(tokens, head.value_width)
     grad_output = np.array(_with_batch(grad_output), dtype=np.float64)
     head.backward(grad_output)
-    return Inputs(*(x.astype(np.float64) for x in (head.query, head.key, head.value)), grad_output)
+    return Inputs(
+        *(x.astype(np.float64) for x in (head.query, head.key, head.value)),
+        grad_output,
+        as_labels(labels, tokens),
+        str(note),
+    )
+
+
+def as_labels(labels, tokens):
+    """Accept the tokens' own words.
+
+    Parameters
+    ----------
+    labels : sequence of str or None
+        A text for each token, whatever stands in it.
+    tokens : int
+        How many there are to be.
+
+    Returns
+    -------
+    tuple of str
+        Empty for None.
+
+    Raises
+    ------
+    ValueError
+        If they are no texts, or not as many as tokens.
+    """
+    labels = as_texts(() if labels is None else labels)
+    if labels and len(labels) != tokens:
+        raise ValueError(
+            f"labels must be one for each of the {tokens} tokens, got {len(labels)}: give as many "
+            "labels as tokens, or none"
+        )
+    return labels
+
+
+def as_texts(labels):
+    """Accept a list of texts of any length; anything else is a ValueError."""
+    if isinstance(labels, (str, bytes)) or not np.iterable(labels):
+        raise ValueError(f"labels must be a list of texts, one a token, got {labels!r}")
+    labels = tuple(labels)
+    wrong = [label for label in labels if not isinstance(label, str)]
+    if wrong:
+        raise ValueError(f"labels must be texts, got {wrong[0]!r}: write it as a text, in quotes")
+    return tuple(map(str, labels))
 
 
 def preset(name):
@@ -99,11 +161,12 @@ def code_of(inputs):
     Returns
     -------
     str
-        Two statements, with every number to the last bit.
+        Two statements, with every number to the last bit, and labels and note where there are any.
     """
     arguments = "".join(
-        f"    {name}={array[0].tolist()!r},\n" for name, array in vars(inputs).items()
+        f"    {name}={array[0].tolist()!r},\n" for name, array in inputs.arrays.items()
     )
+    arguments += "".join(f"    {name}={words!r},\n" for name, words in inputs.words.items())
     return f"from attnlib.explorers import HeadExplorer\nexplorer = HeadExplorer(\n{arguments})\n"
 
 

@@ -12,10 +12,12 @@ function render({ model, el }) {
     reading: line("attnlib-reading"),
     summary: line("attnlib-summary"),
   };
+  // Below the others, in a room of its own: it is there to stay while they come and go.
+  const note = line("attnlib-note");
   const spoken = line("attnlib-spoken");
   spoken.setAttribute("aria-live", "polite");
   root.append(...Object.values(parts), spoken);
-  el.append(root);
+  el.append(root, note);
   let timer;
   // A picture is an image widget, which can't carry a text alternative of its own.
   const describe = () => {
@@ -33,13 +35,17 @@ function render({ model, el }) {
       // A reading belongs to the numbers in the sliders: while those are refused there is none.
       part.hidden = !model.get(name) || (refused && name === "reading");
     }
+    // The panel keeps its height where a state without a note follows.
+    if (note.textContent) note.style.minHeight = `${note.offsetHeight}px`;
+    note.textContent = model.get("note");
+    note.hidden = !note.textContent && !note.style.minHeight;
     clearTimeout(timer);
     timer = setTimeout(() => {
       describe();
       spoken.textContent = ["refusal", "reading", "summary"].map((name) => model.get(name)).join(" ");
     }, REST);
   };
-  model.on("change:refusal change:reading change:summary", show);
+  model.on("change:refusal change:reading change:summary change:note", show);
   show();
   return () => {
     clearTimeout(timer);

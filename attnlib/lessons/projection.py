@@ -96,20 +96,21 @@ def choose(head, tokens, item=0):
         for x in (head.query, head.key, head.value)
     )
     if head.key_width > LARGEST:
-        turn = _directions(key)
-        query = np.sqrt(len(tokens) / head.key_width) * (query @ turn)
-        key = key @ turn
+        key, directions = _turned(key)
+        query = np.sqrt(len(tokens) / head.key_width) * (query @ directions)
     if head.value_width > LARGEST:
-        value = value @ _directions(value)
+        value, _ = _turned(value)
     shares = head.weights[item][np.ix_(tokens, tokens)].sum(axis=1)
     sizes = (item, items, count, head.key_width, head.value_width)
     return FewTokens(query[None], key[None], value[None], tokens, *sizes, shares)
 
 
-def _directions(vectors):
-    """Orthonormal columns that span the rows of `vectors`, each pointing along with its row."""
+def _turned(vectors):
+    """The rows of `vectors` along as many directions as there are rows, and these as columns."""
     directions, steps = np.linalg.qr(vectors.T)
-    return directions * np.where(np.diag(steps) < 0, -1.0, 1.0)
+    # Each direction points along with its row, whichever way the factorization chose.
+    signs = np.where(np.diag(steps) < 0, -1.0, 1.0)
+    return steps.T * signs, directions * signs
 
 
 def _head(head):

@@ -143,7 +143,7 @@ def limits(shown):
     }
 
 
-def head_figure(head, gradients, grad_output):
+def head_figure(head, gradients, grad_output, labels=()):
     """Draw one head whole: Q, K, V, every stage, and the gradient of each.
 
     Parameters
@@ -154,15 +154,17 @@ def head_figure(head, gradients, grad_output):
         Of the same head.
     grad_output : numpy.ndarray
         Shape [batch, tokens, d_v].
+    labels : sequence of str, optional
+        The tokens' own words.
 
     Returns
     -------
     Picture
         The figure and its description.
     """
-    layout = head_layout(*_sizes(head), with_inputs=True)
+    layout = head_layout(*_sizes(head), with_inputs=True, labels=tuple(labels))
     shown = quantities(head, gradients, np.asarray(grad_output))
-    return Picture(_draw_all(layout, shown), sentences.head_sentence(head, grad_output))
+    return Picture(_draw_all(layout, shown), sentences.head_sentence(head, grad_output, labels))
 
 
 def forward_figure(head):

@@ -9,12 +9,15 @@ from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attnlib.views import numbers, style
+from attnlib.views import numbers, style, token_names
 from attnlib.views.place import SMALL
 from attnlib.views.style import DPI
 
 POINT = 72 / DPI
 """Points in a pixel: matplotlib sizes text and lines in points."""
+WORDS, NAME, TWO_LINES, WORD = 10, 17, 25, 20
+"""Size of a token's words, room for a name such as q₀ beside them, the least height of a row that
+holds both, one below the other, and the narrowest column that has words above it."""
 
 
 def pixel_axes(layout, scale=1):
@@ -51,7 +54,9 @@ def draw_frame(axes, layout):
     list of matplotlib.artist.Artist
         Texts, and one collection of border rectangles for each grid.
     """
-    artists = [artist for place in layout.places for artist in _draw_place(axes, place)]
+    artists = [
+        artist for place in layout.places for artist in _draw_place(axes, place, layout.labels)
+    ]
     return artists + (_draw_bar_labels(axes, layout) if layout.bars else [])
 
 
@@ -59,14 +64,16 @@ def _draw_bar_labels(axes, layout):
     x, y, _, height = layout.bars
     step = height / layout.tokens
     artists = _title(axes, x, y - 26, "Each query's weights", "over the keys, k₀ first; sum to 1")
+    side = layout.places[0].room.side
     for query, name in enumerate(numbers.labels("q", layout.tokens)):
-        artists.append(draw_label(axes, x - 5, y + (query + 0.5) * step, name, "right"))
+        middle, words = y + (query + 0.5) * step, layout.labels[query] if layout.labels else ""
+        artists += _draw_row_name(axes, x - 5, middle, name, words, (side - 6, step))
     note = "every second key is hatched"
     artists.append(draw_label(axes, x, y + height + 10, note, "left", style.SOFT_INK))
     return artists
 
 
-def _draw_place(axes, place):
+def _draw_place(axes, place, labels):
     across, down = place.edges()
     role = style.ROLES[place.role]
     artists = _title(axes, place.x + 2, place.y, place.title, place.note)
@@ -75,17 +82,45 @@ def _draw_place(axes, place):
         for row, column in np.ndindex(place.rows, place.columns)
     ]
     artists.append(_draw_borders(axes, boxes, role))
-    size = min(11, 0.95 * np.diff(down).min())
-    for row in range(place.rows):
+    row_words, column_words = (
+        labels if labels and letter else ("",) * count
+        for letter, count in ((place.row_letter, place.rows), (place.column_letter, place.columns))
+    )
+    room = (place.room.side - 6, np.diff(down).min())
+    for row, words in enumerate(row_words):
         name = numbers.label(place.row_letter, row)
         y = (down[row] + down[row + 1]) / 2
-        artists.append(draw_label(axes, across[0] - 4, y, name, "right", size=size))
-    size = min(11, 0.8 * np.diff(across).min())
-    for column in range(place.columns):
+        artists += _draw_row_name(axes, across[0] - 4, y, name, words, room)
+    room = np.diff(across).min()
+    for column, words in enumerate(column_words):
         name = numbers.label(place.column_letter, column)
         x = (across[column] + across[column + 1]) / 2
-        artists.append(draw_label(axes, x, down[0] - 8, name, "center", size=size))
+        artists.append(draw_label(axes, x, down[0] - 8, name, "center", size=min(11, 0.8 * room)))
+        if room >= WORD:
+            artists += _draw_words(axes, x, down[0] - 21, words, "center", room - 1)
     return artists
+
+
+def _draw_row_name(axes, x, y, name, words, room):
+    """A row's name, and the token's words below it, or beside it where rows are low."""
+    width, height = room
+    size = min(11, 0.95 * height)
+    if words and height >= TWO_LINES:
+        below = _draw_words(axes, x, y + 6, words, "right", width)
+        return [draw_label(axes, x, y - 6 if below else y, name, "right", size=size), *below]
+    beside = _draw_words(axes, x, y, words, "right", width - NAME)
+    left = x - token_names.length(beside[0].get_text(), WORDS) - 3 if beside else x
+    return [draw_label(axes, left, y, name, "right", size=size), *beside]
+
+
+def _draw_words(axes, x, y, words, side, room):
+    """As much of a token's own words as there is room for."""
+    text = token_names.fitting(words, WORDS, room)
+    if not text:
+        return []
+    label = draw_label(axes, x, y, text, side, style.SOFT_INK, WORDS)
+    label.set(family=token_names.FONT, parse_math=False)
+    return [label]
 
 
 def _draw_borders(axes, boxes, role):

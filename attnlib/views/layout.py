@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from attnlib.views.place import AREA_WIDTH, LABEL_WIDTH, Place
+from attnlib.views.place import AREA_WIDTH, LABELLED, NUMBERED, Place
 
-COLUMN, BAND, GAP = 128, 158, 6
-"""Width of a grid with its labels, height of a band, and the space below it."""
+BAND, GAP, MARGIN = 158, 6, 3
+"""Height of a band, the space below it, and the space beside a grid."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Layout:
         Left, upper, width and height of the area for the bars, below their title; None for none.
     width, height : int
         Size of the picture.
+    labels : tuple of str
+        Each token's own words, or none.
     """
 
     places: tuple
@@ -37,6 +39,7 @@ class Layout:
     bars: tuple | None
     width: int
     height: int
+    labels: tuple = ()
 
     def segments(self, weights):
         """Where each weight's segment of its query's bar stands.
@@ -64,7 +67,7 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def head_layout(tokens, key_width, value_width, with_inputs=False):
+def head_layout(tokens, key_width, value_width, with_inputs=False, labels=()):
     """Place every quantity of one head.
 
     Parameters
@@ -74,14 +77,18 @@ def head_layout(tokens, key_width, value_width, with_inputs=False):
     with_inputs : bool, default False
         Whether Q, K and V stand in the picture too, left of their gradients; beside an explorer's
         sliders they need not.
+    labels : tuple of str, optional
+        The tokens' own words.
 
     Returns
     -------
     Layout
-        Its size depends on `with_inputs` alone.
+        Its size depends on `with_inputs` alone, and on whether there are labels.
     """
     widths = {"Q": key_width, "K": key_width, "V": value_width}
-    start = COLUMN if with_inputs else 0
+    room = LABELLED if labels else NUMBERED
+    column = _column(room)
+    start = column if with_inputs else 0
     places = []
     for band, (name, letter, role) in enumerate(
         (("Q", "q", "query"), ("K", "k", "key"), ("V", "v", "value"))
@@ -89,8 +96,8 @@ def head_layout(tokens, key_width, value_width, with_inputs=False):
         shape = (letter, "", tokens, widths[name])
         y = band * (BAND + GAP)
         if with_inputs:
-            places.append(Place(name, name, "", role, *shape, 0, y))
-        places.append(Place(f"d{name}", f"d{name}", "", "plain", *shape, start, y))
+            places.append(Place(name, name, "", role, *shape, 0, y, room))
+        places.append(Place(f"d{name}", f"d{name}", "", "plain", *shape, start, y, room))
     strip = [
         ("raw_scores", "Scores", "QKᵀ", "score", ("q", "k", tokens, tokens)),
         ("scaled_scores", "Scaled", "÷ √d", "score", ("q", "k", tokens, tokens)),
@@ -98,13 +105,18 @@ def head_layout(tokens, key_width, value_width, with_inputs=False):
         ("output", "Output", "A·V", "plain", ("o", "", tokens, value_width)),
     ]
     for position, (name, title, note, role, shape) in enumerate(strip, start=1):
-        x = start + position * COLUMN
-        places.append(Place(name, title, note, role, *shape, x, 0))
-        back = Place(f"d{name}", f"d{title}", "", "plain", *shape, x, 2 * (BAND + GAP))
+        x = start + position * column
+        places.append(Place(name, title, note, role, *shape, x, 0, room))
+        back = Place(f"d{name}", f"d{title}", "", "plain", *shape, x, 2 * (BAND + GAP), room)
         places.append(back)
     height = 3 * BAND + 2 * GAP
-    bars = (start + COLUMN + LABEL_WIDTH, BAND + GAP + 26, 3 * COLUMN + AREA_WIDTH, 100)
-    return Layout(tuple(places), tokens, bars, start + 5 * COLUMN, height)
+    bars = (start + column + room.side, BAND + GAP + 26, 3 * column + AREA_WIDTH, 100)
+    return Layout(tuple(places), tokens, bars, start + 5 * column, height, labels)
+
+
+def _column(room):
+    """Width of a grid with its labels."""
+    return room.side + AREA_WIDTH + MARGIN
 
 
 FORWARD = ("raw_scores", "scaled_scores", "weights", "output")
@@ -114,7 +126,7 @@ BACKWARD = ("dweights", "dscaled_scores", "dQ", "dK", "dV")
 
 
 @lru_cache(maxsize=64)
-def strip_layout(names, tokens, key_width, value_width):
+def strip_layout(names, tokens, key_width, value_width, labels=()):
     """Place a few quantities of one head in one row, without bars.
 
     Parameters
@@ -123,17 +135,18 @@ def strip_layout(names, tokens, key_width, value_width):
         Which, in order.
     tokens, key_width, value_width : int
         T, d_k and d_v.
+    labels : tuple of str, optional
+        The tokens' own words.
 
     Returns
     -------
     Layout
         As wide as the row.
     """
-    whole = {
-        place.name: place for place in head_layout(tokens, key_width, value_width, True).places
-    }
-    places = tuple(replace(whole[name], x=i * COLUMN, y=0) for i, name in enumerate(names))
-    return Layout(places, tokens, None, len(places) * COLUMN, BAND)
+    head = head_layout(tokens, key_width, value_width, True, labels)
+    whole, column = {place.name: place for place in head.places}, _column(head.places[0].room)
+    places = tuple(replace(whole[name], x=i * column, y=0) for i, name in enumerate(names))
+    return Layout(places, tokens, None, len(places) * column, BAND, labels)
 
 
 def quantities(head, gradients, grad_output):

@@ -7,12 +7,35 @@ import numpy as np
 
 from attnlib.core.inputs import read_only
 
-LABEL_WIDTH, AREA_WIDTH, AREA_TOP, AREA_HEIGHT = 24, 101, 40, 114
-"""Inside a grid's place: room for row labels, then the cells, below the title and the headers."""
+AREA_WIDTH = 101
+"""Of the cells of a grid, together."""
 BORDERS = ((44, 4), (24, 3), (0, 2))
 """Least side of a cell, and the pixels of its edge that belong to its border then."""
 SMALL = 24
 """Cells below this side have one thin border line, whatever their role."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a grid's cells leave free around them.
+
+    Attributes
+    ----------
+    side : int
+        Left of them, for the names of rows.
+    top : int
+        Above them, for the title and the names of columns.
+    height : int
+        Of the cells, together, at most.
+    """
+
+    side: int
+    top: int
+    height: int
+
+
+NUMBERED, LABELLED = Room(24, 40, 114), Room(46, 52, 102)
+"""For names such as q₀, and for the tokens' own words beside them; both end at the same line."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +56,8 @@ class Place:
         How many cells.
     x, y : int
         Left and upper corner of the place.
+    room : Room
+        Around the cells.
     """
 
     name: str
@@ -45,6 +70,7 @@ class Place:
     columns: int
     x: int
     y: int
+    room: Room = NUMBERED
 
     def edges(self):
         """The cells' borders.
@@ -58,9 +84,9 @@ class Place:
 
     @cached_property
     def _edges(self):
-        x, y = self.x + LABEL_WIDTH, self.y + AREA_TOP
+        x, y = self.x + self.room.side, self.y + self.room.top
         # No cell is taller than wide by much: one token of one feature shouldn't fill the band.
-        height = min(AREA_HEIGHT, round(1.15 * AREA_WIDTH / self.columns * self.rows))
+        height = min(self.room.height, round(1.15 * AREA_WIDTH / self.columns * self.rows))
         across = np.linspace(x, x + AREA_WIDTH, self.columns + 1)
         down = np.linspace(y, y + height, self.rows + 1)
         return tuple(read_only(np.rint(edges).astype(int)) for edges in (across, down))

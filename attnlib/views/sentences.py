@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnlib.lessons.evidence import objective
-from attnlib.views import numbers
+from attnlib.views import numbers, token_names
 
 SPOKEN = 8
 """Queries that are told one by one; of a larger head the rest is counted."""
@@ -11,7 +11,7 @@ ROUNDING = 1e-9
 """Sizes that differ by a smaller share are told as equal."""
 
 
-def head_sentence(head, grad_output):
+def head_sentence(head, grad_output, labels=()):
     """Say which value each query reads most, and the objective.
 
     Parameters
@@ -20,22 +20,26 @@ def head_sentence(head, grad_output):
         The first batch item is told.
     grad_output : numpy.ndarray
         Shape [batch, tokens, d_v].
+    labels : sequence of str, optional
+        The tokens' own words.
 
     Returns
     -------
     str
         One or two sentences.
     """
-    return f"{reading_sentence(head.weights[0])} L = {_objective(head, grad_output)}."
+    return f"{reading_sentence(head.weights[0], labels)} L = {_objective(head, grad_output)}."
 
 
-def reading_sentence(weights):
+def reading_sentence(weights, labels=()):
     """Say which value each query reads most.
 
     Parameters
     ----------
     weights : numpy.ndarray
         Shape [tokens (query), tokens (key)].
+    labels : sequence of str, optional
+        The tokens' own words.
 
     Returns
     -------
@@ -45,25 +49,27 @@ def reading_sentence(weights):
     parts = []
     for query, row in enumerate(weights[:SPOKEN]):
         favoured = np.flatnonzero(row == row.max())
-        values = " and ".join(numbers.label("v", key) for key in favoured[:3])
+        values = " and ".join(_token("v", key, labels) for key in favoured[:3])
         each = " each" if len(favoured) > 1 else ""
         share = f"{100 * row.max():.1f} %{each} of {values}"
         if len(favoured) == len(row) > 1:
             share = f"{100 * row.max():.1f} % of every value"
-        parts.append(f"{numbers.label('q', query)} reads {share}")
+        parts.append(f"{_token('q', query, labels)} reads {share}")
     rest = len(weights) - SPOKEN
     if rest > 0:
         parts.append(f"{rest} more queries follow")
     return "; ".join(parts) + "."
 
 
-def favourite_sentence(scores):
+def favourite_sentence(scores, labels=()):
     """Say which key each query favours, before any softmax.
 
     Parameters
     ----------
     scores : numpy.ndarray
         Shape [tokens (query), tokens (key)].
+    labels : sequence of str, optional
+        The tokens' own words.
 
     Returns
     -------
@@ -72,14 +78,18 @@ def favourite_sentence(scores):
     """
     parts = []
     for query, row in enumerate(scores[:SPOKEN]):
-        names = [numbers.label("k", key) for key in np.flatnonzero(row == row.max())[:3]]
+        names = [_token("k", key, labels) for key in np.flatnonzero(row == row.max())[:3]]
         favoured = " and ".join(names)
         size = f"a score of {_number(row.max())}{' each' if len(names) > 1 else ''}"
-        parts.append(f"{numbers.label('q', query)} favours {favoured}, with {size}")
+        parts.append(f"{_token('q', query, labels)} favours {favoured}, with {size}")
     rest = len(scores) - SPOKEN
     if rest > 0:
         parts.append(f"{rest} more queries follow")
     return "; ".join(parts) + "."
+
+
+def _token(letter, position, labels):
+    return token_names.spoken(numbers.label(letter, position), position, labels)
 
 
 def grid_sentence(layout, shown):

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from attnlib.views import numbers, style
+from attnlib.views import numbers, style, token_names
 
 TABLE = (
     f"border-collapse:separate;border-spacing:3px;display:inline-table;margin:0 18px 12px 0;"
@@ -179,8 +179,8 @@ def of_layout(layout, shown, chosen=None, sources=(), digits=6):
             place.title,
             shown[place.name],
             place.role,
-            numbers.labels(place.row_letter, place.rows),
-            [numbers.label(place.column_letter, column) for column in range(place.columns)],
+            token_names.all_named(place.row_letter, place.rows, layout.labels),
+            token_names.all_named(place.column_letter, place.columns, layout.labels),
             place.note,
             digits,
             marks={cell[1:]: mark for cell, mark in marks.items() if cell[0] == place.name},

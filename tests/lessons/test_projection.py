@@ -173,7 +173,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("thing", [None, "head", np.zeros((3, 4, 5)), ([[1]], [[1]])])
     def test_what_is_no_head(self, thing):
-        with pytest.raises(ValueError, match="head must be what .* got"):
+        with pytest.raises(ValueError, match=r"head must be what .* got"):
             projection.choose(thing, [0])
 
     def test_ragged_rows_are_refused_in_the_cores_words(self):
