@@ -33,6 +33,13 @@ class Visitor:
         self.session = requests.Session()
         # Nothing but loopback: a machine's own proxy settings have no say in it.
         self.session.trust_env = False
+        self.sockets = []
+
+    def close(self):
+        """Close the browser; the server and its kernels go on."""
+        for socket in self.sockets:
+            socket.close()
+        self.session.close()
 
     def sign_in(self, password):
         """Fill in the sign-in form; return whether it let the learner in."""
@@ -129,10 +136,7 @@ class Kernel:
             timeout=PATIENCE,
             http_no_proxy=["127.0.0.1"],
         )
-
-    def close(self):
-        """Leave the kernel."""
-        self.socket.close()
+        visitor.sockets.append(self.socket)
 
     def tell(self, kind, content, channel="shell"):
         """Send one message; return its id."""

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -59,21 +60,28 @@ def hub(installed, people, tmp_path_factory):
         yield SimpleNamespace(**vars(running), state=state, source=installed.clone / "notebooks")
 
 
-def arrive(hub, person):
-    """Sign one learner in, start the server, open a chapter and its kernel."""
+@contextmanager
+def arrived(hub, person):
+    """One learner who has signed in, started the server, and opened a chapter with its kernel."""
     visitor = Visitor(hub.url, person.name)
-    assert visitor.sign_in(person.password)
-    page = visitor.start_server()
-    return SimpleNamespace(person=person, visitor=visitor, page=page, kernel=visitor.start_kernel())
+    try:
+        assert visitor.sign_in(person.password)
+        page = visitor.start_server()
+        kernel = visitor.start_kernel()
+        yield SimpleNamespace(person=person, visitor=visitor, page=page, kernel=kernel)
+    finally:
+        visitor.close()
 
 
 @pytest.fixture(scope="package")
 def ada(hub, people):
     """The learner to whom things happen."""
-    return arrive(hub, people.ada)
+    with arrived(hub, people.ada) as learner:
+        yield learner
 
 
 @pytest.fixture(scope="package")
 def ben(hub, people):
     """The learner who must not notice."""
-    return arrive(hub, people.ben)
+    with arrived(hub, people.ben) as learner:
+        yield learner

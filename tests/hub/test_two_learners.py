@@ -7,6 +7,7 @@ import pytest
 import requests
 import websocket
 from class_parts.visitor import Kernel, Visitor
+from jupyter_client import KernelManager
 
 CHAPTER = "05_send_gradients_back.ipynb"
 
@@ -134,12 +135,51 @@ class TestTheOthers:
         assert admin.status_code == 403
         assert ben.person.name not in by_token.text + by_cookie.text + admin.text
 
-    def test_a_kernel_listens_on_no_port_that_others_could_connect_to(self, ben):
-        lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        listening, owner = "0A", str(ben.person.uid)
-        ports = [each[1] for each in lines if each[3] == listening and each[7] == owner]
-        # One: the server itself, which asks the hub who is calling.
-        assert len(ports) == 1
+    def test_what_a_kernel_publishes_is_heard_on_none_of_its_ports(self, ada, ben):
+        ada.kernel.run(OVERHEAR.format(ports=listening(ben.person.uid)))
+        ben.kernel.run("print('only for Ben')")
+        assert ada.kernel.run("thread.join(); print(heard)")[0].strip() == "[]"
+
+    def test_a_kernel_that_publishes_on_a_port_would_be_heard(self, ada):
+        loud = KernelManager()
+        loud.start_kernel()
+        client = loud.client()
+        client.start_channels()
+        try:
+            client.wait_for_ready(timeout=60)
+            ada.kernel.run(OVERHEAR.format(ports=[loud.iopub_port]))
+            client.execute("print('for all')", reply=True, timeout=60)
+            assert "for all" in ada.kernel.run("thread.join(); print(heard)")[0]
+        finally:
+            client.stop_channels()
+            loud.shutdown_kernel(now=True)
+
+
+OVERHEAR = """
+import threading, time, zmq
+heard = []
+def overhear(ports):
+    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+        socket.linger = 0
+        socket.subscribe(b"")
+        for port in ports:
+            socket.connect(f"tcp://127.0.0.1:{{port}}")
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            if socket.poll(100):
+                heard.append(socket.recv_multipart())
+thread = threading.Thread(target=overhear, args=({ports},))
+thread.start()
+time.sleep(1)
+"""
+
+
+def listening(uid):
+    """The ports of loopback on which an account's processes listen."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    own = [each[1] for each in lines if each[3] == "0A" and each[7] == str(uid)]
+    assert own
+    return [int(address.partition(":")[2], 16) for address in own]
 
 
 class TestSecrets:
@@ -150,7 +190,7 @@ class TestSecrets:
             secrets |= _tokens(process)
         assert len(secrets) >= 5
         assert [each for each in secrets if each in log] == []
-        assert re.findall(r"[?&](?:token|code|state)=(?!\.\.\.|\[secret\])\S+", log) == []
+        assert re.findall(r"[?&](?:token|code)=(?!\.\.\.|\[secret\])\S+", log) == []
 
     def test_no_token_stands_in_an_address_that_a_learner_sees(self, ada):
         seen = [ada.page.url, *(each.url for each in ada.page.history)]

@@ -59,7 +59,6 @@ class TestMishaps:
         with unnoticed(ben):
             old = process_of(ada.kernel)
             os.kill(old, signal.SIGKILL)
-            ada.kernel.close()
             ada.kernel = soon(lambda: _new_kernel(ada, old))
         assert read(ada.visitor, CHAPTER) == "Saved before the kernel died."
 
