@@ -9,10 +9,10 @@ INSTALLED := $(VENV)/.installed
 PROXY := deploy/hub/node_modules/.bin/configurable-http-proxy
 
 .DEFAULT_GOAL := help
-.PHONY: help install lab test browser hub npm hub-test notebooks handout check bench clean
+.PHONY: help install lab test browser hub hubtest notebooks handout check bench clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED)  ## Create .venv with everything the other commands need
 
@@ -47,21 +47,21 @@ browser: $(INSTALLED)  ## Move real sliders in a real Chromium (minutes)
 # Everything that begins with HUB_ is told to deploy/hub/jupyterhub_config.py, in whose folder's
 # README.md it is explained.
 hub: export HUB_PORT := $(HUB_PORT)
-hub: npm $(INSTALLED) $(PROXY)  ## Serve a class on loopback, HUB_PORT=8898; see deploy/hub/README.md
+hub: need-npm $(INSTALLED) $(PROXY)  ## Serve a class on loopback; deploy/hub/README.md says how to go beyond
 	$(PY) -m jupyterhub -f deploy/hub/jupyterhub_config.py
 
-npm:
+need-npm:
 	@command -v npm > /dev/null || { \
 		echo "A hub's proxy comes by npm, with Node.js 20 or later, and there is no npm here."; \
 		echo "Debian, Ubuntu: apt-get install npm; Fedora: dnf install npm; macOS: brew install node"; \
 		exit 1; } >&2
 
 # No lock file: it would name addresses. The version is exact; npm compares what it unpacks.
-$(PROXY): deploy/hub/package.json | npm
+$(PROXY): deploy/hub/package.json | need-npm
 	npm install --prefix deploy/hub --no-package-lock --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-hub-test: $(INSTALLED) $(PROXY)  ## Two learners on a real hub (minutes; as root, with accounts)
+hubtest: $(INSTALLED) $(PROXY)  ## Try two learners' accounts at a real hub (a minute, as root)
 	$(PY) -m pytest -m hub
 
 notebooks: $(INSTALLED)  ## Run every notebook and save it with its outputs

@@ -57,6 +57,8 @@ class TestCommands:
             "lab",
             "test",
             "browser",
+            "hub",
+            "hubtest",
             "notebooks",
             "handout",
             "check",
