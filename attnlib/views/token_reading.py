@@ -4,8 +4,6 @@ The ground of a word is the darker, the more weight it has, and its number stand
 strongest few are listed in words. Inline styles alone, as untrusted notebooks keep nothing else.
 """
 
-from html import escape
-
 import numpy as np
 
 from attnlib.lessons.head_habits import checked, position, weights_of
@@ -13,7 +11,7 @@ from attnlib.views import style
 from attnlib.views.head_words import percent
 from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page
-from attnlib.views.token_words import shown, spoken
+from attnlib.views.token_words import html, shown, spoken
 
 THICKEST = 20
 """Pixels of the line below a word that has all the weight."""
@@ -26,6 +24,8 @@ CELL = "display:inline-block;vertical-align:top;text-align:center;margin:0 4px 8
 NUMBER = f"display:block;font-size:11px;line-height:14px;color:{style.SOFT_INK}"
 WORD = f"display:block;line-height:22px;padding:0 2px;color:{style.INK}"
 SMALL = f"font-size:13px;color:{style.SOFT_INK}"
+BOX = f"background:{style.TINT};padding:0 4px"
+"""Round a token in a list, so that a full stop isn't lost there."""
 PLACE = "font-size:11px"
 KEY = (
     "Above a word stands its share of the weight, in percent. The larger the share, the thicker "
@@ -90,13 +90,13 @@ def token_reading(tokens, weights, query, name="One head"):
         _word(token, place, weight, place == query)
         for place, (token, weight) in enumerate(zip(tokens, row, strict=True))
     )
-    title = f"<b>{escape(name)}: what {_named(tokens[query], query)} reads from</b>"
-    html = (
+    title = f"<b>{html(name)}: what {_named(tokens[query], query)} reads from</b>"
+    sheet = (
         f'<div style="{SHEET}"><div>{title}</div>'
         f'<div style="{SMALL}">{KEY}</div><div style="margin:10px 0 2px">{words}</div>'
         f"{_list(tokens, row)}</div>"
     )
-    return Page(html, _description(tokens, row, query, name))
+    return Page(sheet, _description(tokens, row, query, name))
 
 
 def _word(token, place, weight, asking):
@@ -120,7 +120,7 @@ def _short(weight):
 
 
 def _named(token, place):
-    return f'<bdi>{escape(shown(token))}</bdi> <span style="{PLACE}">·{place}</span>'
+    return f'<bdi>{html(shown(token))}</bdi> <span style="{PLACE}">·{place}</span>'
 
 
 def _strongest(row):
@@ -134,7 +134,9 @@ def _strongest(row):
 
 def _list(tokens, row):
     keys, rest = _strongest(row)
-    items = "".join(f"<li>{_named(tokens[key], key)}: {percent(row[key])}</li>" for key in keys)
+    items = "".join(
+        f"<li>{_named(tokens[key], key, BOX)}: {percent(row[key])}</li>" for key in keys
+    )
     return (
         f"<div>The strongest {'keys' if len(keys) > 1 else 'key'}:</div>"
         f'<ol style="margin:2px 0 4px;padding-left:28px">{items}</ol>'

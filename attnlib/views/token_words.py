@@ -4,8 +4,10 @@ A token may be any text: markup, mathematics, a space, an emoji, a word that is 
 left. It is never shortened; what can't be seen or drawn is named by its code point.
 """
 
+import re
 import unicodedata
 from functools import lru_cache
+from html import escape
 
 from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font
@@ -49,6 +51,15 @@ def spoken(token, position):
     """Name a token for running text, so that its direction doesn't reach the words around it."""
     words = shown(token)
     return f"{ISOLATE}{words}{END} ·{position}" if turns(words) else label(token, position)
+
+
+def html(words):
+    """Escape words for a page: neither markup nor, between dollar signs, mathematics.
+
+    JupyterLab typesets what stands between two delimiters in one piece of text, so that a tag
+    round each of them keeps them apart.
+    """
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", escape(words))
 
 
 def drawn(token, position):

@@ -35,7 +35,7 @@ def words_of(soup):
     found = []
     for cell in soup.find_all("span", style=lambda css: css and "inline-block" in css):
         share, word = cell.find_all("span", recursive=False)
-        place = word.find("span")
+        place = word.find_all("span", recursive=False)[-1]
         texts = (share.get_text(), word.find("bdi").get_text(), place.get_text())
         found.append((*texts, word["style"], cell["style"]))
     return found
@@ -81,7 +81,7 @@ class TestTheWords:
         tokens, row, _, _, soup = case
         order = [key for key in np.argsort(-row, kind="stable")[:5] if row[key] >= 0.0005]
         expected = [
-            f"{token_words.shown(tokens[key])} ·{key}: {100 * row[key]:.1f} %" for key in order
+            f"{token_words.shown(tokens[key])} ·{key} {100 * row[key]:.1f} %" for key in order
         ]
         assert [item.get_text() for item in soup.find_all("li")] == expected
         others = len(tokens) - len(order)

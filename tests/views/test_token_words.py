@@ -3,10 +3,11 @@
 import unicodedata
 
 import pytest
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as some
 
-from attnlib.views.token_words import drawn, label, shown, spoken, turns
+from attnlib.views.token_words import drawn, html, label, shown, spoken, turns
 from tests.views.real_heads import HOSTILE
 
 TEXT = some.text(some.characters(), max_size=8)
@@ -80,3 +81,17 @@ def test_an_isolate_that_is_opened_is_closed_once(token):
     words = spoken(token, 2)
     assert words.count("\u2068") == words.count("\u2069") == int(turns(shown(token)))
     assert words.endswith(" ·2")
+
+
+@pytest.mark.parametrize("token", HOSTILE)
+def test_a_page_says_the_same_words(token):
+    assert BeautifulSoup(html(shown(token)), "html.parser").get_text() == shown(token)
+
+
+@pytest.mark.parametrize(
+    "words", ["$x$", "$$x$$", r"\(x\)", r"\[x\]", r"\begin{a}x\end{a}", "a $ b $"]
+)
+def test_no_piece_of_a_page_s_text_has_two_delimiters_of_mathematics(words):
+    pieces = BeautifulSoup(html(words), "html.parser").find_all(string=True)
+    assert len(pieces) > 2
+    assert all(piece in ("$", "\\") or not set(piece) & {"$", "\\"} for piece in pieces)
