@@ -135,7 +135,8 @@ def _strongest(row):
 def _list(tokens, row):
     keys, rest = _strongest(row)
     items = "".join(
-        f"<li>{_named(tokens[key], key, BOX)}: {percent(row[key])}</li>" for key in keys
+        f'<li><span style="{BOX}">{_named(tokens[key], key)}</span> {percent(row[key])}</li>'
+        for key in keys
     )
     return (
         f"<div>The strongest {'keys' if len(keys) > 1 else 'key'}:</div>"
