@@ -323,10 +323,17 @@ class TestExactGelu:
         x = np.linspace(-8, 8, 401)
         with mpmath.workdps(60):
             expected = [float(mpmath.mpf(each) * mpmath.ncdf(each)) for each in x.tolist()]
-        np.testing.assert_allclose(layers.gelu(x), expected, rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(layers.gelu(x[None])[0], expected, rtol=1e-14, atol=1e-15)
+
+    @pytest.mark.parametrize("shape", [(1, 20000), (20000, 3), (130, 140)])
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_gelu_in_blocks_is_gelu_entry_by_entry(self, shape, order):
+        x = np.asarray(np.random.default_rng(3).standard_normal(shape), order=order)
+        expected = 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+        np.testing.assert_allclose(layers.gelu(x), expected, rtol=1e-13, atol=1e-15)
 
     def test_the_input_is_left_alone(self):
-        x = np.linspace(-9, 9, 31)
+        x = np.linspace(-9, 9, 30).reshape(5, 6)
         before = x.copy()
         layers.gelu(x)
         np.testing.assert_array_equal(x, before)
