@@ -9,6 +9,7 @@ import os
 import sys
 
 from attnlib.lessons import hand_in_results
+from attnlib.lessons.checking.attempts import in_words
 
 MEMORY = 4 * 2**30
 """Bytes that a hand-in may ask for, where the system can hold it to that."""
@@ -30,7 +31,12 @@ def main(arguments):
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
     _limit()
-    result = hand_in_results.check(address, "--backward" in options, "--alone" not in options)
+    try:
+        result = hand_in_results.check(address, "--backward" in options, "--alone" not in options)
+    except Exception as error:
+        # A fault of ours is not to look like one of the learner's.
+        said = hand_in_results.one_line(f"the check itself failed: {in_words(error)}")
+        result = hand_in_results.Result("", hand_in_results.NOT_RUN, said=said)
     os.write(answer, json.dumps(result.as_plain()).encode())
     # At once: a thread that it left, or what it asked to be done at exit, could go on for ever.
     os._exit(0)

@@ -14,7 +14,7 @@ from functools import cached_property
 SUFFIX = ".ipynb"
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # What IPython reads and Python doesn't: %magic, !command, help?
-OTHERS = re.compile(r"^(\s*)(?:[%!].*|.*\?)$", flags=re.M)
+OTHERS = re.compile(r"^([ \t]*)(?:[%!].*|\?+\S+|\S+\?+)[ \t]*$", flags=re.M)
 DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*=(?!=)", flags=re.M)
 
 
@@ -28,36 +28,33 @@ class Statement:
         Which code cell it stands in, counted from 1.
     node : ast.stmt
         The statement; its lines are counted from the top of the cell.
+    scope : symtable.SymbolTable
+        Its names, as Python's compiler sees them.
     """
 
     cell: int
     node: ast.stmt
+    scope: symtable.SymbolTable
 
     @cached_property
     def binds(self):
         """The names that it gives a value, or changes the value of."""
-        bound = {x.get_name() for x in self._symbols if x.is_assigned() or x.is_imported()}
+        bound = {
+            x.get_name() for x in self.scope.get_symbols() if x.is_assigned() or x.is_imported()
+        }
         return bound if isinstance(self.node, DEFINITIONS) else bound | _changed(self.node)
 
     @cached_property
     def uses(self):
         """The names that it needs from outside, at once or when it is called."""
-        at_once = {x.get_name() for x in self._symbols if x.is_referenced()}
-        return at_once | _used_within(self._scope)
+        at_once = {x.get_name() for x in self.scope.get_symbols() if x.is_referenced()}
+        return at_once | _used_within(self.scope)
 
     @property
     def keeps_all(self):
         """Whether it imports everything, so that it may bind any name."""
         node = self.node
         return isinstance(node, ast.ImportFrom) and any(x.name == "*" for x in node.names)
-
-    @cached_property
-    def _scope(self):
-        return symtable.symtable(ast.unparse(self.node), "cell", "exec")
-
-    @property
-    def _symbols(self):
-        return self._scope.get_symbols()
 
 
 def _changed(node):
@@ -111,7 +108,8 @@ def needed(path, name):
     for cell, source, error in unread:
         defined = {a or b for a, b in DEFINED.findall(source)}
         if defined & wanted:
-            raise ValueError(f"code cell {cell}, line {error.lineno}, SyntaxError: {error.msg}")
+            line = error.lineno or 1
+            raise ValueError(f"code cell {cell}, line {line}, SyntaxError: {error.msg}")
     return kept if any(name in each.binds or each.keeps_all for each in kept) else []
 
 
@@ -135,12 +133,11 @@ def _statements(cells):
     statements, unread = [], []
     for number, source in enumerate(cells, 1):
         try:
-            nodes = _parsed(source).body
+            # Expressions bind nothing: checks, explorers and prints.
+            nodes = [x for x in _parsed(source).body if not isinstance(x, ast.Expr)]
+            statements += [Statement(number, node, _scope(node)) for node in nodes]
         except SyntaxError as error:
             unread.append((number, source, error))
-            continue
-        # Expressions bind nothing: checks, explorers and prints.
-        statements += [Statement(number, x) for x in nodes if not isinstance(x, ast.Expr)]
     return statements, unread
 
 
@@ -149,6 +146,17 @@ def _parsed(source):
         return ast.parse(source)
     except SyntaxError:
         return ast.parse(OTHERS.sub(r"\1pass", source))
-    except ValueError as error:
-        # A null byte, before Python 3.12.
+    except (ValueError, RecursionError, MemoryError) as error:
+        # A null byte, half a character, or nested too deeply.
         raise SyntaxError(str(error)) from None
+
+
+def _scope(node):
+    try:
+        return symtable.symtable(ast.unparse(node), "cell", "exec")
+    except SyntaxError as error:
+        # What only the compiler sees, such as two arguments of one name.
+        error.lineno = node.lineno
+        raise
+    except RecursionError:
+        raise SyntaxError("nested too deeply") from None

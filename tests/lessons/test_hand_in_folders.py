@@ -118,6 +118,12 @@ class TestOneHandIn:
         (found,) = hand_in_folders.check(f"{tmp_path}/mine.py:attention")
         assert (found.result, found.file) == (RIGHT, f"{tmp_path}/mine.py")
 
+    def test_a_fault_of_the_check_is_not_taken_for_one_of_the_learner_s(self, tmp_path):
+        text = f"import attnlib.lessons.hand_in_results as r\nr.of_verdict = None\n{HEAD}"
+        found = one(tmp_path, text)
+        assert found.result == NOT_RUN
+        assert found.said.startswith("the check itself failed: TypeError")
+
     def test_it_does_not_see_a_server_s_token(self, tmp_path, monkeypatch):
         monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "secret")
         text = "import os\nraise RuntimeError(os.environ.get('JUPYTERHUB_API_TOKEN', 'nothing'))\n"

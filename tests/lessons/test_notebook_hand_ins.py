@@ -1,6 +1,7 @@
 """Of a notebook that is handed in, what a function needs is run, and nothing else."""
 
 import ast
+import json
 import sys
 
 import nbformat
@@ -122,6 +123,23 @@ class TestRefusals:
         path = notebook("def f():\n    return 1", "print(f(")
         with hand_ins.opened(f"{path}:f") as function:
             assert function() == 1
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "def f(q, q):\n    return q",
+            "def f(q):\n    return '\0'",
+            "def f(q):\n    return '\ud800'",
+            f"def f(q):\n    return {'(' * 300}q{')' * 300}",
+            f"def f(q):\n    return {'-' * 99999}q",
+            f"def f(q):\n    return {'+'.join('q' * 9999)}",
+        ],
+        ids=["twice", "null", "half a character", "brackets", "signs", "sums"],
+    )
+    def test_what_python_cannot_compile_is_told_in_one_line(self, tmp_path, text):
+        path = tmp_path / "odd.ipynb"
+        path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text}]}))
+        assert "could not be run: code cell 1, line " in refusal(f"{path}:f")
 
     def test_a_broken_cell_with_a_helper_in_it_is_told(self, notebook):
         path = notebook("def helper(x:\n    return", "def f():\n    return helper(1)")
