@@ -14,7 +14,8 @@ from attnlib.explorers.toolbar import OWN
 from tests.authority import WORKED, seeded
 from tests.views.reading import Page
 
-REAL = np.load(Path(__file__).parents[1] / "data" / "real_head.npz", allow_pickle=False)
+PATH = Path(__file__).parents[1] / "data" / "real_head.npz"
+REAL = np.load(PATH, allow_pickle=False)
 CHOSEN, ITEM = [2, 10, 13], 8
 WORDS = ("animal", "it", "tired")
 MARKUP = "<img src=x onerror=alert(1)>&amp;"
