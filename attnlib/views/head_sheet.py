@@ -175,7 +175,8 @@ def _write_names(axes, layout, tokens):
         draw_label(axes, 14, top + SIDE / 2, f"layer {layer}", "left")
     notes = (
         "Dark is a weight of 0, light of 1. Below a map: the mean entropy of its queries.",
-        f"A word and a heavy frame: more than {100 * THRESHOLD:.0f} % of the weight goes there.",
+        f"A word and a heavy frame: more than {100 * THRESHOLD:.0f} % of the weight goes there; "
+        "a dash: nowhere.",
     )
     for line, words in enumerate(notes):
         y = layout.height - FOOT + 4 + 16 * line
