@@ -88,7 +88,7 @@ def found(folder, name):
         if path.suffix in SUFFIXES and path.is_file() and not _hidden(path.relative_to(folder))
     ]
     word = re.compile(rf"\b{re.escape(name.partition('.')[0])}\b".encode())
-    speaking = {path for path in files if word.search(path.read_bytes())}
+    speaking = {path for path in files if word.search(_read(path))}
     owners = {_owner(path, folder) for path in speaking}
     kept = [
         path
@@ -96,6 +96,14 @@ def found(folder, name):
         if path.parent == folder or path in speaking or _owner(path, folder) not in owners
     ]
     return sorted(kept, key=lambda path: path.relative_to(folder).as_posix().casefold())
+
+
+def _read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        # Told in its row.
+        return b""
 
 
 def _owner(path, folder):

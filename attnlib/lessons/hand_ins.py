@@ -59,7 +59,7 @@ def opened(address, neighbours=True):
     # Where dataclasses and pickle look their classes up.
     sys.modules[MODULE] = module
     try:
-        for place, code in _pieces(path, name):
+        for place, code in _readable_pieces(path, name):
             _run(path, place, code, module)
         yield _function(path, module, name)
     finally:
@@ -87,6 +87,13 @@ def parted(address):
             f"there is no file {file}: look at its name, and at the folder you are in"
         )
     return path, name
+
+
+def _readable_pieces(path, name):
+    try:
+        return _pieces(path, name)
+    except OSError as error:
+        raise HandInError(f"{path} could not be read: {_told(error)}") from None
 
 
 def _pieces(path, name):

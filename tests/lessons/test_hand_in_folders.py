@@ -177,6 +177,13 @@ class TestWhatIsAHandIn:
         files = [("ana/mine.py", "head = 1"), ("ana/tools/helper.py", "heads"), ("bo/other.py", "")]
         assert self.found(tmp_path, *files) == ["ana/mine.py", "bo/other.py"]
 
+    def test_one_that_may_not_be_read_is_a_hand_in_still(self, tmp_path, monkeypatch):
+        def refuse(self):
+            raise PermissionError
+
+        monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+        assert self.found(tmp_path, ("a/b.py", ""), ("c.py", "")) == ["a/b.py", "c.py"]
+
     def test_a_helper_there_can_be_imported(self, tmp_path):
         (tmp_path / "ana").mkdir()
         (tmp_path / "ana" / "helper.py").write_text(HEAD.replace("attention", "attend"))

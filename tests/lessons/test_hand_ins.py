@@ -116,3 +116,14 @@ def test_a_name_that_is_no_function_is_told_with_what_there_is(file, name, words
 
 def test_a_file_without_functions_says_so(file):
     assert refusal(f"{file('x = 1')}:f").endswith("it defines no function")
+
+
+@pytest.mark.parametrize("name", ["my_file.py", "my_file.ipynb"])
+def test_a_file_that_may_not_be_read_says_so(file, monkeypatch, name):
+    path = file(RIGHT, name)
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    assert refusal(f"{path}:attention").startswith(f"{path} could not be read: PermissionError")
