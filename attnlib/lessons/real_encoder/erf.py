@@ -1,6 +1,6 @@
 """The error function of whole arrays, which NumPy lacks.
 
-A table holds erf and its slope at points 1/2048 apart; from the nearest point, five terms of the
+A table holds erf and its slope at points 1/2048 apart; from the nearest point, a few terms of the
 Taylor series lead to the number itself.
 """
 
@@ -48,7 +48,10 @@ def erf(x):
     steps = np.rint(x * STEPS)
     p = steps * (1 / STEPS)
     d = x - p
-    p2 = p * p
-    series = d * (1 - d * (p - d * ((2 * p2 - 1) / 3 - d * p * (p2 / 3 - 0.5))))
+    bend = p
+    if x.dtype == np.float64:
+        # float32 would round these terms away.
+        p2 = p * p
+        bend = p - d * ((2 * p2 - 1) / 3 - d * p * (p2 / 3 - 0.5))
     piece = steps.astype(np.intp) + END * STEPS
-    return values.take(piece) + slopes.take(piece) * series
+    return values.take(piece) + slopes.take(piece) * d * (1 - d * bend)

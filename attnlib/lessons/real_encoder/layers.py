@@ -143,9 +143,11 @@ def gelu(x):
     -----
     ``x Phi(x) = x (1 + erf(x / sqrt 2)) / 2``, exactly: no tanh stands in for erf.
     """
-    result = np.empty_like(x)
+    # What Linear returns lies in memory feature by feature, and so do the blocks.
+    features = x.T
+    result = np.empty_like(features)
     step = max(1, BLOCK // len(x))
-    for start in range(0, x.shape[1], step):
-        part = x[:, start : start + step]
-        result[:, start : start + step] = 0.5 * part * (1 + erf(part * math.sqrt(0.5)))
-    return result
+    for start in range(0, len(features), step):
+        part = features[start : start + step]
+        result[start : start + step] = 0.5 * part * (1 + erf(part * math.sqrt(0.5)))
+    return result.T
