@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from attnlib.views import numbers, style, token_names
+from attnlib.views.token_words import html
 
 TABLE = (
     f"border-collapse:separate;border-spacing:3px;display:inline-table;margin:0 18px 12px 0;"
@@ -73,14 +74,14 @@ def matrix(
     Returns
     -------
     str
-        HTML; titles, notes and labels are escaped.
+        HTML; titles, notes and labels are escaped, and labels are no mathematics either.
     """
     heads = "".join(
-        f'<th scope="col" style="{HEADER};text-align:right">{escape(column)}</th>'
+        f'<th scope="col" style="{HEADER};text-align:right">{html(column)}</th>'
         for column in (columns if totals is None else (*columns, total))
     )
     body = "".join(
-        f'<tr><th scope="row" style="{HEADER}">{escape(row)}</th>'
+        f'<tr><th scope="row" style="{HEADER}">{html(row)}</th>'
         + "".join(
             _cell(entry, role, digits, (marks or {}).get((position, column), ""))
             for column, entry in enumerate(line)
