@@ -30,7 +30,7 @@ SENTENCES = (
     "Every question reads from all the keys, its own among them too.",
 )
 """Of 16 tokens each."""
-LONG = {128: 50, 512: 12}
+LONG = {128: 40, 512: 10}
 """Tokens of longer texts -> how often they are timed."""
 
 
@@ -39,18 +39,13 @@ def main():
     print(f"{datetime.date.today()}, {_machine()}")
     bars = _fresh()
     encoder = real_encoder.load(np.float32)
-    print(f"\nTwo sentences of 16 tokens, one after the other, float32\n{spread.HEADER}")
-    series = _in_turn(_sides(encoder, SENTENCES), 200)
-    # Two sentences a time.
-    bars.append((series["attnlib embed"]["median"] / 2, 150, "ms for one embedding of 16 tokens"))
     if pytorch is None:
-        print("PyTorch is not installed here and is left out: `pip install -e .[bench]`")
-    else:
-        bars += _ratios(series)
+        print("\nPyTorch is not installed here and is left out: `pip install -e .[bench]`")
+    embedding, ratios = _compare("Two sentences of 16 tokens", encoder, SENTENCES, 200)
+    # Two sentences a time.
+    bars += [(embedding / 2, 150, "ms for one embedding of 16 tokens"), *ratios]
     for tokens, rounds in LONG.items():
-        text = ("dog " * (tokens - 2)).strip()
-        print(f"\nOne text of {tokens} tokens, float32\n{spread.HEADER}")
-        _ratios(_in_turn(_sides(encoder, [text]), rounds))
+        _compare(f"One text of {tokens} tokens", encoder, ["dog " * (tokens - 2)], rounds)
     print()
     for got, bar, told in bars:
         print(f"{'met    ' if got <= bar else 'NOT MET'} {got:.4g}, at most {bar}: {told}")
@@ -68,7 +63,7 @@ def _machine():
 
 
 def _fresh():
-    print("\nFresh interpreters, median of 7; memory is the peak of the whole process")
+    print("\nFresh interpreters, median of 5; memory is the peak of the whole process")
     print(f"{'':<36} {'import ms':>10} {'load ms':>10} {'first ms':>10} {'MiB':>6}")
     cases = {
         "float32, embed two sentences": ("float32", "embed", list(SENTENCES)),
@@ -77,7 +72,7 @@ def _fresh():
         "float32, read 512 tokens": ("float32", "read", ["dog " * 510]),
         "float64, read 512 tokens": ("float64", "read", ["dog " * 510]),
     }
-    found = {name: fresh.measure(*case, rounds=7) for name, case in cases.items()}
+    found = {name: fresh.measure(*case, rounds=5) for name, case in cases.items()}
     for name, one in found.items():
         print(
             f"{name:<36} {one['import']:10.0f} {one['load']:10.0f} {one['read']:10.0f} "
@@ -112,32 +107,37 @@ def _check_same(encoder, other, sentences, ids):
             raise SystemExit(f"The two embeddings of {sentence!r} differ by {apart}")
 
 
-def _in_turn(sides, rounds):
+def _compare(title, encoder, sentences, rounds):
+    """Time all sides in turn, then each by itself, where no other library's threads spin."""
+    sides = _sides(encoder, sentences)
+    shuffled = np.random.default_rng(0)
+    orders = {
+        "in turn": [name for _ in range(rounds) for name in shuffled.permutation(list(sides))],
+        "each by itself": [name for name in sides for _ in range(rounds)],
+    }
+    ratios, medians = [], []
+    for how, order in orders.items():
+        print(f"\n{title}, float32, {how}\n{spread.HEADER}")
+        series = _timed(sides, order)
+        ours = series["attnlib embed"]["median"]
+        medians.append(ours)
+        for name, one in series.items():
+            ratio = ours / one["median"]
+            beside = f"  attnlib embed / this {ratio:.2f}" if name.startswith("PyTorch") else ""
+            print(spread.line(name, one) + beside)
+            if beside:
+                ratios.append((ratio, 1.5, f"attnlib embed / {name}, {how}"))
+    return max(medians), ratios
+
+
+def _timed(sides, order):
     times = {name: [] for name in sides}
-    order = np.random.default_rng(0)
-    for _ in range(rounds + 5):
-        # Shuffled: the threads of one library still spin for a while when the other's turn comes.
-        for name in order.permutation(list(sides)):
-            start = time.perf_counter()
-            sides[name]()
-            times[name].append((time.perf_counter() - start) * 1000)
-    # The first rounds find cold caches and sleeping threads.
-    series = {name: spread.of(each[5:]) for name, each in times.items()}
-    for name, one in series.items():
-        print(spread.line(name, one))
-    return series
-
-
-def _ratios(series):
-    ours = series["attnlib embed"]["median"]
-    found = [
-        (ours / one["median"], 1.5, f"attnlib embed / {name}")
-        for name, one in series.items()
-        if name.startswith("PyTorch")
-    ]
-    for ratio, _, told in found:
-        print(f"{told:<44} {ratio:8.2f}")
-    return found
+    for name in order:
+        start = time.perf_counter()
+        sides[name]()
+        times[name].append((time.perf_counter() - start) * 1000)
+    # The first find cold caches and sleeping threads.
+    return {name: spread.of(each[2:]) for name, each in times.items()}
 
 
 if __name__ == "__main__":
