@@ -112,7 +112,7 @@ class Encoder:
         ----------
         sentence : str
             As for `tokenize`. The 72 heads of 512 tokens take 490 MB in float64, those of 64 tokens
-            15 MB.
+            12 MB.
 
         Returns
         -------
