@@ -9,8 +9,7 @@ import unicodedata
 from functools import lru_cache
 from html import escape
 
-from matplotlib import font_manager
-from matplotlib.ft2font import FT2Font
+from matplotlib import font_manager, ft2font
 
 FONT = "DejaVu Sans"
 """It comes with matplotlib, so that labels are the same everywhere."""
@@ -71,9 +70,13 @@ def drawn(token, position):
 
 
 def in_font(words):
-    """Name by its code point what the font of pictures lacks."""
+    """Name by its code point what a picture can't show: its font lacks it, or it would turn it."""
+    ordered = hasattr(ft2font, "__libraqm_version__")  # from matplotlib 3.11 on
     return "".join(
-        letter if ord(letter) in _drawable() else _code_point(letter) for letter in words
+        letter
+        if ord(letter) in _drawable() and (ordered or not turns(letter))
+        else _code_point(letter)
+        for letter in words
     )
 
 
@@ -98,4 +101,4 @@ def _code_point(letter):
 
 @lru_cache(maxsize=1)
 def _drawable():
-    return frozenset(FT2Font(font_manager.findfont(FONT)).get_charmap())
+    return frozenset(ft2font.FT2Font(font_manager.findfont(FONT)).get_charmap())

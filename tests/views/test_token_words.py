@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as some
+from matplotlib import ft2font
 
 from attnlib.views import tables
 from attnlib.views.token_words import drawn, html, label, shown, spoken, turns
@@ -38,6 +39,12 @@ TEXT = some.text(some.characters(), max_size=8)
 )
 def test_a_token_is_shown_as_it_is_but_for_what_cannot_be_seen(token, words):
     assert shown(token) == words
+
+
+def test_an_older_matplotlib_names_letters_that_it_would_put_in_the_wrong_order(monkeypatch):
+    monkeypatch.delattr(ft2font, "__libraqm_version__", raising=False)
+    assert drawn("##אב", 2) == "##‹U+05D0›‹U+05D1› ·2"
+    assert drawn("##ing", 2) == "##ing ·2"
 
 
 def test_equal_tokens_are_told_apart_by_their_positions():
