@@ -5,7 +5,7 @@
 
 from functools import lru_cache
 
-from matplotlib import font_manager, ft2font
+from matplotlib import font_manager
 from PIL import ImageFont
 
 from attnlib.views import numbers, token_words
@@ -61,7 +61,7 @@ def fitting(words, size, room):
         where the font of pictures can't draw it.
     """
     words = token_words.shown(words) if words else ""
-    if not words or not _drawable(words):
+    if not words or token_words.in_font(words) != words:
         return ""
     if len(words) <= MOST and length(words, size) <= room:
         return words
@@ -76,22 +76,6 @@ def length(words, size):
     return _font(size).getlength(words)
 
 
-def _drawable(words):
-    if token_words.turns(words) and not hasattr(ft2font, "__libraqm_version__"):
-        return False
-    return all(ord(c) in _characters() for c in words)
-
-
-@lru_cache(maxsize=1)
-def _characters():
-    return frozenset(font_manager.get_font(_path()).get_charmap())
-
-
-@lru_cache(maxsize=1)
-def _path():
-    return font_manager.findfont(FONT)
-
-
 @lru_cache(maxsize=8)
 def _font(size):
-    return ImageFont.truetype(_path(), size)
+    return ImageFont.truetype(font_manager.findfont(FONT), size)
