@@ -18,7 +18,7 @@ SIDE, ACROSS, DOWN = 64, 76, 112
 """A map's side, and the way to the next one across and down, in pixels."""
 LEFT, TOP, FOOT = 62, 74, 38
 """Room for the layers' names, for the titles and the heads' names, and for the notes below."""
-NARROWEST = 560
+NARROWEST = 640
 """The least width of the picture, so that its notes have room."""
 
 
@@ -176,7 +176,7 @@ def _write_names(axes, layout, tokens):
     notes = (
         "Dark is a weight of 0, light of 1. Below a map: the mean entropy of its queries.",
         f"A word and a heavy frame: more than {100 * THRESHOLD:.0f} % of the weight goes there; "
-        "a dash: nowhere.",
+        "a dash: none of the five habits.",
     )
     for line, words in enumerate(notes):
         y = layout.height - FOOT + 4 + 16 * line
