@@ -79,7 +79,7 @@ class HeadExplorer(Editable, widgets.VBox):
         self._matrices = self._editing.matrices
         self._toolbar = Toolbar(
             states.PRESETS,
-            states.PRESETS[0] if query is None else OWN,
+            states.PRESETS[0] if query is None and labels is None else OWN,
             start.query.shape[2],
             states.LARGEST_WIDTH,
             self._act,

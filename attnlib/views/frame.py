@@ -15,7 +15,7 @@ from attnlib.views.style import DPI
 
 POINT = 72 / DPI
 """Points in a pixel: matplotlib sizes text and lines in points."""
-WORDS, NAME, TWO_LINES, WORD = 10, 17, 25, 20
+WORDS, NAME, TWO_LINES, WORD = 10, 17, 25, 24
 """Size of a token's words, room for a name such as q₀ beside them, the least height of a row that
 holds both, one below the other, and the narrowest column that has words above it."""
 

@@ -39,9 +39,11 @@ def _shares(few):
         f"{_percent(share)} for {numbers.label('q', query)}"
         for query, share in enumerate(few.shares)
     ]
+    keys = _counted(few, "the chosen key", "the chosen keys")
+    hold = _counted(few, "it holds", "they hold")
     return (
-        "The weights are shared out over the chosen keys alone; in the whole head these hold a "
-        f"part of the weight: {_listed(shares)}."
+        f"The weights are shared out over {keys} alone; in the whole head {hold} a part of the "
+        f"weight: {_listed(shares)}."
     )
 
 
@@ -49,10 +51,11 @@ def _turned_keys(few):
     width = few.key.shape[2]
     if width == few.key_width:
         return ""
+    directions = _counted(few, "the direction of this key", "the directions of these keys")
     return (
-        f"The {few.key_width} features of queries and keys are turned into {width}, the directions "
-        "of these keys; what of a query lies in none of them has no part in these scores, and is "
-        f"left out. Queries, and so raw scores, are multiplied by √({width}/{few.key_width}) = "
+        f"The {few.key_width} features of queries and keys are turned into {width}, {directions}; "
+        "what of a query lies along no such direction has no part in these scores, and is left "
+        f"out. Queries, and so raw scores, are multiplied by √({width}/{few.key_width}) = "
         f"{numbers.fixed(few.query_factor, 3)}, because they are divided by √{width} here, not by "
         f"√{few.key_width}: the scaled scores are the head's own."
     )
@@ -66,6 +69,10 @@ def _turned_values(few):
         f"The {few.value_width} features of values are turned into {width}; their lengths and "
         "angles stay."
     )
+
+
+def _counted(few, one, many):
+    return one if len(few.tokens) == 1 else many
 
 
 def _listed(parts):

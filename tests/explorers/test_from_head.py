@@ -61,7 +61,7 @@ class TestTaking:
             "Taken from batch item 8 of 12, tokens 2 “animal”, 10 “it” and 13 “tired” of 16"
         )
         first, second, third = (f"{100 * share:.1f} % for" for share in whole)
-        assert f"hold a part of the weight: {first} q₀, {second} q₁ and {third} q₂." in note
+        assert f"they hold a part of the weight: {first} q₀, {second} q₁ and {third} q₂." in note
         assert "√(3/32) = 0.306" in note
         assert taken._outlets.words.note == note
 
@@ -89,6 +89,12 @@ class TestTaking:
         explorer = HeadExplorer.from_head((query, key, value), [0, 1, 2])
         assert np.array_equal(explorer.head.query, query)
         assert explorer.note == "Taken from tokens 0, 1 and 2 of 3, counted from 0."
+
+    def test_of_one_token_it_speaks_as_of_one(self, head):
+        explorer = HeadExplorer.from_head(head, [10], REAL["tokens"], ITEM)
+        assert explorer.head.weights.tolist() == [[[1]]]
+        assert "shared out over the chosen key alone; in the whole head it holds" in explorer.note
+        assert "turned into 1, the direction of this key" in explorer.note
 
     def test_a_vanishing_share_is_told_as_such(self):
         key = np.diag([900.0, 1.0, 2.0])[None]
@@ -144,6 +150,13 @@ class TestEditing:
         taken._toolbar.preset = "equal-keys"
         taken._toolbar.preset = OWN
         assert (picture_of(taken), taken.labels) == (start, WORDS)
+
+    def test_words_on_the_worked_example_can_be_chosen_again(self):
+        explorer = HeadExplorer(labels=["the", "cat"])
+        explorer._toolbar.preset = "equal-keys"
+        assert explorer.labels == ()
+        explorer._toolbar.preset = OWN
+        assert explorer.labels == ("the", "cat")
 
     def test_one_new_input_keeps_the_words(self, taken):
         taken.set(value=np.eye(3))
