@@ -49,14 +49,16 @@ def main():
 
 
 HEADER = (
-    "| learners | first panel, s (median, last) | step, ms (median, p95) | steps a second, all "
-    "| MB a learner (PSS) | of it own (USS) | last picture wrong |\n|---|---|---|---|---|---|---|"
+    "| learners | server, s | first panel, s (median, last) | step, ms (median, p95) "
+    "| steps a second, all | MB a learner (PSS) | of it own (USS) | last picture wrong |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 
 
 def _row(one):
     return (
-        f"| {one['learners']} | {one['panel']['median']:.1f}, {one['panel']['last']:.1f} "
+        f"| {one['learners']} | {one['server']:.1f} "
+        f"| {one['panel']['median']:.1f}, {one['panel']['last']:.1f} "
         f"| {one['step']['median']:.0f}, {one['step']['p95']:.0f} | {one['rate']:.0f} "
         f"| {one['pss']:.0f} | {one['uss']:.0f} | {one['wrong']} |"
     )

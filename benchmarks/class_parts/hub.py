@@ -56,7 +56,9 @@ def running(state, command=None, folder=ROOT, **told):
         "-f",
         "deploy/hub/jupyterhub_config.py",
     ]
-    environment = {**os.environ, **told, "HUB_PORT": str(port), "HUB_STATE": str(state)}
+    # The attnlib that stands there, whichever is installed.
+    own = {"HUB_PORT": str(port), "HUB_STATE": str(state), "PYTHONPATH": str(folder)}
+    environment = {**os.environ, **own, **told}
     began = time.monotonic()
     with log.open("w") as written:
         process = subprocess.Popen(

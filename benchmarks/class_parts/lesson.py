@@ -35,8 +35,8 @@ class Learner:
 
     Attributes
     ----------
-    panel : float
-        Seconds from the sign-in form to the first panel's picture.
+    server, panel : float
+        Seconds from the sign-in form to JupyterLab's page, and to the first panel's picture.
     steps : list of float
         Milliseconds from each step of the drag to the last that the kernel has to say of it.
     right : bool
@@ -45,7 +45,7 @@ class Learner:
 
     def __init__(self, hub, name):
         self.visitor = Visitor(hub, name)
-        self.panel, self.steps, self.right = None, [], False
+        self.server, self.panel, self.steps, self.right = None, None, [], False
 
     def arrive(self):
         """Sign in, start server and kernel, and run the chapter as *Run all* does."""
@@ -53,6 +53,7 @@ class Learner:
         if not self.visitor.sign_in("any"):
             raise PermissionError(f"{self.visitor.name} was not let in")
         self.visitor.start_server()
+        self.server = time.monotonic() - began
         answer = self.visitor.ask(f"api/contents/{CHAPTER}")
         answer.raise_for_status()
         self.kernel = self.visitor.start_kernel(CHAPTER)
@@ -108,8 +109,9 @@ def held(hub, count, steps):
     Returns
     -------
     dict
-        ``panel`` (seconds: median and last), ``step`` (milliseconds: median and p95), ``rate``
-        (steps of all in a second) and ``wrong``, how many last pictures were.
+        ``server`` (seconds: median), ``panel`` (seconds: median and last), ``step`` (milliseconds:
+        median and p95), ``rate`` (steps of all in a second) and ``wrong``, how many last pictures
+        were.
     """
     learners = [Learner(hub, f"learner{number}") for number in range(count)]
     together = threading.Barrier(count)
@@ -139,6 +141,7 @@ def _figures(learners, took):
     panels = [each.panel for each in learners]
     steps = sorted(step for each in learners for step in each.steps)
     return {
+        "server": statistics.median(each.server for each in learners),
         "panel": {"median": statistics.median(panels), "last": max(panels)},
         "step": {"median": statistics.median(steps), "p95": steps[int(0.95 * (len(steps) - 1))]},
         "rate": len(steps) / took,

@@ -78,6 +78,7 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 180
 c.Spawner.poll_interval = 5
 
 # A server that nobody has used for an hour ends; the learner's next visit starts it anew.
+CULLING = ("--timeout=3600", "--cull-every=600")
 c.JupyterHub.load_roles = [
     {
         "name": "idle-culler",
@@ -88,6 +89,6 @@ c.JupyterHub.load_roles = [
 c.JupyterHub.services = [
     {
         "name": "idle-culler",
-        "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=3600"],
+        "command": [sys.executable, "-m", "jupyterhub_idle_culler", *CULLING],
     }
 ]

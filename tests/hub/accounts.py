@@ -35,7 +35,28 @@ def learner(folder):
             name=name, password=password, home=home, uid=pwd.getpwnam(name).pw_uid
         )
     finally:
+        _tidy(pwd.getpwnam(name).pw_uid)
         subprocess.run(["userdel", "--remove", name], capture_output=True, check=False)
+
+
+def _tidy(uid):
+    """Remove what a server that was killed could not remove itself."""
+    for each in Path(tempfile.gettempdir()).glob("attnlib-*"):
+        if each.stat().st_uid == uid:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def group(*names):
+    """A group of these accounts, until the block ends."""
+    course = f"attnlib-{secrets.token_hex(3)}"
+    subprocess.run(["groupadd", course], check=True)
+    try:
+        for name in names:
+            subprocess.run(["usermod", "--append", "--groups", course, name], check=True)
+        yield course
+    finally:
+        subprocess.run(["groupdel", course], check=False)
 
 
 @contextlib.contextmanager

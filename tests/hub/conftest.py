@@ -1,8 +1,8 @@
 """One hub for all tests of this folder: `make hub`, real sign-in, two real accounts."""
 
+import contextlib
 import os
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,9 +46,11 @@ def installed(npm):
 
 @pytest.fixture(scope="package")
 def people(installed):
-    """Two learners with accounts and passwords."""
-    with accounts.learner(installed.homes) as ada, accounts.learner(installed.homes) as ben:
-        yield SimpleNamespace(ada=ada, ben=ben)
+    """Two learners with accounts and passwords, in one group; Eve has an account and is in none."""
+    with contextlib.ExitStack() as stack:
+        ada, ben, eve = (stack.enter_context(accounts.learner(installed.homes)) for _ in range(3))
+        course = stack.enter_context(accounts.group(ada.name, ben.name))
+        yield SimpleNamespace(ada=ada, ben=ben, eve=eve, course=course)
 
 
 @pytest.fixture(scope="package")
@@ -56,11 +58,12 @@ def hub(installed, people, tmp_path_factory):
     """The hub as `make hub` starts it, on a port of its own."""
     state = tmp_path_factory.mktemp("hub") / "state"
     command = ["make", "hub", f"VENV={installed.venv}"]
-    with hubs.running(state, command, installed.clone, **installed.environ) as running:
+    told = {**installed.environ, "HUB_GROUP": people.course}
+    with hubs.running(state, command, installed.clone, **told) as running:
         yield SimpleNamespace(**vars(running), state=state, source=installed.clone / "notebooks")
 
 
-@contextmanager
+@contextlib.contextmanager
 def arrived(hub, person):
     """One learner who has signed in, started the server, and opened a chapter with its kernel."""
     visitor = Visitor(hub.url, person.name)

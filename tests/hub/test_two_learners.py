@@ -1,5 +1,6 @@
 """Two accounts of this machine at one hub: what each has, and what the other can't reach."""
 
+import json
 import re
 from pathlib import Path
 
@@ -43,6 +44,9 @@ class TestSigningIn:
     def test_root_is_refused(self, hub):
         assert not Visitor(hub.url, "root").sign_in("")
 
+    def test_an_account_outside_of_the_group_is_refused(self, hub, people):
+        assert not Visitor(hub.url, people.eve.name).sign_in(people.eve.password)
+
     def test_nothing_warns_of_a_dummy(self, hub):
         assert "Only for trying out" not in requests.get(f"{hub.url}/hub/login").text
 
@@ -50,6 +54,11 @@ class TestSigningIn:
 class TestOnesOwn:
     def test_jupyterlab_opens_on_the_first_page(self, ada):
         assert ada.page.url.endswith("/lab/tree/notebooks/00_start_here.ipynb")
+
+    def test_no_button_leads_to_what_is_not_loaded(self, ada):
+        config = re.search(r'id="jupyter-config-data"[^>]*>(.*?)</script', ada.page.text, re.DOTALL)
+        off = set(json.loads(config[1])["disabledExtensions"])
+        assert {"@jupyter-notebook/lab-extension", "@voila-dashboards/jupyterlab-preview"} <= off
 
     def test_each_has_every_chapter_as_it_was_handed_out(self, hub, ada, ben):
         for learner in (ada, ben):
@@ -85,6 +94,11 @@ class TestOnesOwn:
             "print(resource.getrlimit(resource.RLIMIT_DATA)[1], os.environ['OMP_NUM_THREADS'])"
         )
         assert said.split() == [str(1024**3), "1"]
+
+    def test_idle_kernels_and_servers_are_looked_for(self, hub, ada):
+        log = hub.log.read_text()
+        assert "Culling kernels with idle durations > 3600 seconds" in log
+        assert re.search(r" 200 GET /hub/api/users\S* \(idle-culler@", log)
 
     def test_too_large_an_array_leaves_the_kernel_alive(self, ada):
         assert "MemoryError" in tried(ada, "import numpy\nnumpy.ones(400_000_000)")
