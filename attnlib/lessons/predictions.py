@@ -10,13 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.lessons.questions import matching, mixing, reaching, returning, scaling, separating
+from attnlib.lessons.questions import (
+    growing,
+    matching,
+    mixing,
+    reaching,
+    returning,
+    scaling,
+    separating,
+)
 from attnlib.lessons.questions.kinds import Choice
 
 TOLERANCE = 5e-3
 """Answers are judged to two decimals: the reader reckons by hand."""
 
-THEMES = (matching, mixing, scaling, separating, returning, reaching)
+THEMES = (matching, mixing, scaling, separating, returning, reaching, growing)
 QUESTIONS = {name: make for theme in THEMES for name, make in theme.QUESTIONS.items()}
 """name -> the function that makes the question."""
 

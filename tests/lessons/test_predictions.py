@@ -43,6 +43,9 @@ RIGHT = {
     "fixed-context-size": "keeps its size",
     "recurrent-or-grid": "additive alignment, step by step",
     "future-access": "query 0 reads token 1",
+    "grid-memory": 16384**2 * 8 / 10**9,
+    "larger-score": "multiplied by exp(m − m′)",
+    "streaming-backward": "every weight can be computed again",
 }
 CHOICES = [name for name, right in RIGHT.items() if isinstance(right, str)]
 NUMBERS = [name for name in RIGHT if name not in CHOICES]
