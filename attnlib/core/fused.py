@@ -1,23 +1,36 @@
 """The head on arrays alone: the composition of `head.compose`, with fewer passes over each grid.
 
-Every function fills arrays that its caller has made, so that each stage is allocated once and a
-part of a head, some batch items or some queries, goes through all stages while it is in the cache.
+Every stage is allocated once and filled in place, part by part.
 """
-
-import math
 
 import numpy as np
 
-from attnlib.core import sharing
+from attnlib.core import parts
+from attnlib.core.products import product
 
-ROWS = 128
-"""How many queries of a long sequence go together: one grid's rows of them still fit a cache."""
-ENTRIES = 2**16
-"""How many entries of a grid the short sequences that go together have."""
-ALONE = 2**15
-"""A product of fewer steps is computed by one thread in every BLAS."""
-WORTH = 2**22
-"""From this many steps of a product on, a second thread does more than its start costs."""
+
+def scores(query, key, scale):
+    """Score every query against every key.
+
+    Parameters
+    ----------
+    query, key : numpy.ndarray
+        Shape [batch, tokens, d_k].
+    scale : float
+        The factor of every raw score, at most 1.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The raw and the scaled scores.
+    """
+    raw_scores, scaled_scores = _grids(2, query)
+
+    def fill(query, raw_scores, scaled_scores, key):
+        fill_scores(query, key, scale, raw_scores, scaled_scores)
+
+    _take(query, (fill, (query, raw_scores, scaled_scores), (key,)))
+    return raw_scores, scaled_scores
 
 
 def forward(query, key, value, scale):
@@ -27,28 +40,29 @@ def forward(query, key, value, scale):
     ----------
     query, key : numpy.ndarray
         Shape [batch, tokens, d_k].
-    value : numpy.ndarray or None
-        Shape [batch, tokens, d_v]; without it, the way ends at the scaled scores.
+    value : numpy.ndarray
+        Shape [batch, tokens, d_v].
     scale : float
         The factor of every raw score, at most 1.
 
     Returns
     -------
     tuple of numpy.ndarray
-        The raw and the scaled scores; with values, also the weights and the output.
+        The raw scores, the scaled scores, the weights, the output, and the favoured key of each
+        query, in the shape [batch, tokens].
     """
-    grid = (*query.shape[:2], key.shape[1])
-    scores = np.empty(grid, query.dtype), np.empty(grid, query.dtype)
-    mixed = () if value is None else (np.empty(grid, query.dtype), np.empty_like(value))
+    made = *_grids(3, query), np.empty_like(value), np.empty(query.shape[:2], np.intp)
 
-    def fill(items, rows):
-        fill_scores(query[items, rows], key[items], scale, *(x[items, rows] for x in scores))
-        if mixed:
-            made = (x[items, rows] for x in mixed)
-            fill_mixture(scores[1][items, rows], value[items], *made)
+    def fill(query, raw_scores, scaled_scores, weights, output, favoured, key, value):
+        fill_scores(query, key, scale, raw_scores, scaled_scores)
+        total = fill_exps(scaled_scores, weights, favoured)
+        # Divided after the sum, the mixture has one rounding less in each of its terms.
+        product(weights, value, output)
+        output /= total
+        weights /= total
 
-    _each_part(grid, key.shape[2], fill)
-    return *scores, *mixed
+    _take(query, (fill, (query, *made), (key, value)))
+    return made
 
 
 def backward(head, grad_output):
@@ -66,67 +80,24 @@ def backward(head, grad_output):
     tuple of numpy.ndarray
         The gradients of V, the weights, the scaled scores, the raw scores, Q and K.
     """
-    shape, dtype = head.weights.shape, head.weights.dtype
-    grids = tuple(np.empty(shape, dtype) for _ in range(3))
-    grad_query, grad_key = np.empty_like(head.query), np.empty_like(head.key)
-    grad_value = np.empty_like(head.value)
+    query, key, value, weights = head.query, head.key, head.value, head.weights
+    grids = _grids(3, query)
+    grad_query, grad_key, grad_value = map(np.empty_like, (query, key, value))
 
-    def fill_rows(items, rows):
-        kept = head.value[items], head.weights[items, rows], head.output[items, rows]
-        made = tuple(x[items, rows] for x in grids)
-        fill_score_gradients(grad_output[items, rows], kept, head.scale, *made)
-        np.matmul(made[2], head.key[items], out=grad_query[items, rows])
+    def fill(grad_output, weights, output, favoured, *made):
+        *grids, grad_query, key, value = made
+        kept = value, weights, output, favoured
+        fill_score_gradients(grad_output, *kept, head.scale, *grids)
+        product(grids[2], key, grad_query)
 
-    def fill_columns(items, columns):
-        for grid, sent, returned in (
-            (head.weights, grad_output, grad_value),
-            (grids[2], head.query, grad_key),
-        ):
-            back = grid[items, :, columns].swapaxes(1, 2)
-            np.matmul(back, sent[items], out=returned[items, columns])
+    def fill_columns(weights, grad_raw, grad_value, grad_key, grad_output, query):
+        product(weights, grad_output, grad_value)
+        product(grad_raw, query, grad_key)
 
-    _each_part(shape, head.key.shape[2], fill_rows, fill_columns)
+    by_rows = grad_output, weights, head.output, head._favoured, *grids, grad_query
+    by_columns = weights.swapaxes(1, 2), grids[2].swapaxes(1, 2), grad_value, grad_key
+    _take(query, (fill, by_rows, (key, value)), (fill_columns, by_columns, (grad_output, query)))
     return grad_value, *grids, grad_query, grad_key
-
-
-def _each_part(grid, width, *steps):
-    """Take every step for every part of a grid; no part's step before all its earlier ones."""
-    parts = parts_of(*grid[:2])
-    work = math.prod(grid) * width
-    run = _one_by_one if work < ALONE else sharing.alone if work < WORTH else sharing.share
-    # Overflow is told in words when all is computed.
-    with np.errstate(all="ignore"):
-        if _whole_items(grid[1]):
-            run(parts, lambda part: _one_by_one(steps, lambda step: step(*part)))
-        else:
-            for step in steps:
-                run(parts, lambda part, step=step: step(*part))
-
-
-def _one_by_one(tasks, work):
-    for task in tasks:
-        work(task)
-
-
-def _whole_items(tokens):
-    """Whether a part holds all rows of its items."""
-    return tokens < 2 * ROWS
-
-
-def parts_of(batch, tokens):
-    """Cut a grid into parts, always the same for the same shape.
-
-    Returns
-    -------
-    list of tuple of slice
-        The items and the rows of each part: some whole items, or some rows of one item.
-    """
-    if _whole_items(tokens):
-        step = max(1, ENTRIES // tokens**2)
-        return [(slice(i, i + step), slice(None)) for i in range(0, batch, step)]
-    step = math.ceil(tokens / (tokens // ROWS))
-    rows = [slice(i, min(i + step, tokens)) for i in range(0, tokens, step)]
-    return [(slice(i, i + 1), each) for i in range(batch) for each in rows]
 
 
 def fill_scores(query, key, scale, raw_scores, scaled_scores):
@@ -143,69 +114,93 @@ def fill_scores(query, key, scale, raw_scores, scaled_scores):
     raw_scores, scaled_scores : numpy.ndarray
         Shape [items, queries, tokens]: filled.
     """
-    np.matmul(query, key.swapaxes(1, 2), out=raw_scores)
+    product(query, key.swapaxes(1, 2), raw_scores)
     np.multiply(raw_scores, scale, out=scaled_scores)
 
 
-def fill_mixture(scaled_scores, value, weights, output):
-    """Turn scores into weights over the keys, and mix the values.
+def fill_exps(scaled_scores, exps, favoured):
+    """Turn scores into exponentials, counted from each query's largest score.
 
     Parameters
     ----------
     scaled_scores : numpy.ndarray
         Shape [items, queries, tokens].
-    value : numpy.ndarray
-        Shape [items, tokens, d_v].
-    weights : numpy.ndarray
+    exps : numpy.ndarray
         Shape [items, queries, tokens]: filled.
-    output : numpy.ndarray
-        Shape [items, queries, d_v]: filled.
+    favoured : numpy.ndarray
+        Shape [items, queries]: filled with each query's key of the largest score, the first of
+        equal ones.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape [items, queries, 1]: the sums over keys, by which the weights come from `exps`.
     """
-    np.subtract(scaled_scores, scaled_scores.max(axis=2, keepdims=True), out=weights)
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=2, keepdims=True)
-    np.matmul(weights, value, out=output)
+    # On rows of a few hundred, this is several times faster than to look for the maximum itself.
+    scaled_scores.argmax(axis=2, out=favoured)
+    np.subtract(scaled_scores, _entries(scaled_scores, favoured)[..., None], out=exps)
+    np.exp(exps, out=exps)
+    return exps.sum(axis=2, keepdims=True)
 
 
-def fill_score_gradients(grad_output, head, scale, grad_weights, grad_scaled, grad_raw):
+def fill_score_gradients(
+    grad_output, value, weights, output, favoured, scale, grad_weights, grad_scaled, grad_raw
+):
     """Send a gradient from the output back to the raw scores.
 
     Parameters
     ----------
-    grad_output : numpy.ndarray
+    grad_output, output : numpy.ndarray
         Shape [items, queries, d_v].
-    head : tuple of numpy.ndarray
-        The values [items, tokens, d_v], the weights [items, queries, tokens] and the output
-        [items, queries, d_v].
+    value : numpy.ndarray
+        Shape [items, tokens, d_v].
+    weights : numpy.ndarray
+        Shape [items, queries, tokens].
+    favoured : numpy.ndarray
+        Shape [items, queries]: each query's key of the largest score.
     scale : float
         The factor of every raw score.
     grad_weights, grad_scaled, grad_raw : numpy.ndarray
         Shape [items, queries, tokens]: filled with the gradients of the weights, of the scaled and
         of the raw scores.
     """
-    value, weights, output = head
-    np.matmul(grad_output, value.swapaxes(1, 2), out=grad_weights)
+    product(grad_output, value.swapaxes(1, 2), grad_weights)
     # sum_keys(A * dA) is dO . O: the same sum, over d_v features instead of all keys.
-    np.subtract(grad_weights, np.vecdot(grad_output, output)[..., None], out=grad_scaled)
+    mean = np.vecdot(grad_output, output)  # [items, queries]
+    np.subtract(grad_weights, _common(mean, favoured, grad_weights)[..., None], out=grad_scaled)
+    grad_scaled -= np.vecdot(weights, grad_scaled)[..., None]
     grad_scaled *= weights
-    settle_choices(weights, grad_scaled)
     np.multiply(grad_scaled, scale, out=grad_raw)
 
 
-def settle_choices(weights, grad_scaled):
-    """Give each key that has more than half of a query's weight its score gradient anew.
+def _common(mean, favoured, grad_weights):
+    """Give for each query what is taken from all its dA first, for softmax is blind to it.
 
-    There ``dA - sum_keys(A * dA)`` loses its digits: both are nearly dA. The score gradients of a
-    query sum to zero, so the favoured key's is what all others lack.
-
-    Parameters
-    ----------
-    weights, grad_scaled : numpy.ndarray
-        Shape [items, queries, tokens]; the second is changed in place.
+    Where a query has made its choice, the mean is nearly the favoured key's dA, and the difference
+    of both would lose its digits. Counted from the favoured key's own dA, it is exact.
     """
-    flat = grad_scaled.reshape(-1)
-    chosen = np.flatnonzero(weights > 0.5)
-    if chosen.size:
-        flat[chosen] = 0.0
-        lacking = grad_scaled.sum(axis=2).reshape(-1)
-        flat[chosen] = 0.0 - lacking[chosen // grad_scaled.shape[2]]
+    best = _entries(grad_weights, favoured)
+    return np.where(near(best, mean), best, mean)
+
+
+def near(best, mean):
+    """Whether the favoured key's dA and the mean of a query are so near that digits get lost."""
+    return 8 * np.abs(best - mean) <= np.abs(mean)
+
+
+def _entries(grid, keys):
+    """Give the entry of each row at its key."""
+    rows = np.arange(0, grid.size, grid.shape[2]).reshape(keys.shape)
+    return grid.reshape(-1).take(keys + rows)
+
+
+def _grids(count, query):
+    batch, tokens, _ = query.shape
+    return tuple(np.empty((batch, tokens, tokens), query.dtype) for _ in range(count))
+
+
+def _take(query, *steps):
+    batch, tokens, width = query.shape
+    # Overflow is told in words when all is computed.
+    with np.errstate(all="ignore"):
+        parts.take(steps, (batch, tokens, tokens), width)

@@ -46,10 +46,12 @@ def accept(query, key, value, memory_limit):
     operands = {"query": query, "key": key, "value": value}
     arrays = {name: as_real(name, x) for name, x in operands.items()}
     check_shapes(*arrays.values())
-    reaches = tuple(check_finite(name, array) for name, array in arrays.items())
-    dtype = np.result_type(*(kept_type(array) for array in arrays.values()))
-    check_size(arrays["query"].shape, arrays["value"].shape[2], dtype.itemsize, memory_limit)
-    copies = (read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values())
+    reaches = tuple([check_finite(name, array) for name, array in arrays.items()])
+    kept = {kept_type(array) for array in arrays.values()}
+    dtype = np.float32 if kept == {np.float32} else np.float64
+    width = np.dtype(dtype).itemsize
+    check_size(arrays["query"].shape, arrays["value"].shape[2], width, memory_limit)
+    copies = [read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values()]
     return tuple(copies), reaches
 
 
@@ -65,13 +67,14 @@ def accept_gradient(grad_output, shape, dtype):
     if array.shape != shape:
         raise errors.gradient_shape(shape, array.shape)
     reach = check_finite("grad_output", array)
+    if array.dtype == dtype:
+        return np.array(array, order="C"), reach
     with np.errstate(all="ignore"):
-        cast = np.array(array, dtype=dtype, order="C")
-    if array.dtype != dtype:
-        index = first_non_finite(cast)
-        if index is not None:
-            entry = f"{array[index]}, which {dtype} can't hold,"
-            raise errors.non_finite_input("grad_output", index, entry)
+        cast = array.astype(dtype, order="C")
+    index = first_non_finite(cast)
+    if index is not None:
+        entry = f"{array[index]}, which {dtype} can't hold,"
+        raise errors.non_finite_input("grad_output", index, entry)
     return cast, reach
 
 
@@ -126,6 +129,9 @@ def check_shapes(query, key, value):
     for name, array in operands.items():
         if array.ndim != 3:
             raise errors.input_rank(name, array.shape)
+    alike = query.shape == key.shape and query.shape[:2] == value.shape[:2]
+    if alike and query.shape[1] and query.shape[2] and value.shape[2]:
+        return
     batch, tokens, widths = zip(*(array.shape for array in operands.values()), strict=True)
     if len(set(batch)) > 1:
         raise errors.batch_mismatch(*batch)
@@ -151,9 +157,8 @@ def check_finite(operand, array):
     """
     if array.dtype.kind == "f" and array.flags.c_contiguous:
         flat = array.reshape(-1)
-        with np.errstate(all="ignore"):
-            # A long product of BLAS's would wake its threads, and they then spin beside ours.
-            product = np.vdot(flat, flat) if flat.size < SHORT else np.einsum("i,i", flat, flat)
+        # A long product of BLAS's would wake its threads, and they then spin beside ours.
+        product = np.vdot(flat, flat) if flat.size < SHORT else np.einsum("i,i", flat, flat)
         square = float(product)
         # Whatever is not finite among the entries shows in their sum of squares.
         if math.isfinite(square):
@@ -166,7 +171,25 @@ def check_finite(operand, array):
     return math.sqrt(array.size) * max(abs(float(array.max())), abs(float(array.min())))
 
 
-def check_stage(stage, array, bounds, at=(0, 0, 0)):
+def may_overflow(bounds, dtype):
+    """Whether a stage with entries up to one of these bounds may have overflowed on the way."""
+    limit = LARGEST[dtype.type] / MARGIN
+    return not all(bound < limit for bound in bounds)
+
+
+def lower(value, reach):
+    """Give values whose sum over all tokens can't overflow, and the factor that they lack.
+
+    The factor is a power of two, and 1 unless the values are near the largest float.
+    """
+    tokens = value.shape[1]
+    if not may_overflow((tokens * reach,), value.dtype):
+        return value, 1.0
+    factor = 2.0 ** (tokens.bit_length() + 1)
+    return value / value.dtype.type(factor), factor
+
+
+def check_stage(stage, array, at=(0, 0, 0)):
     """Refuse a stage that overflowed as ``non-finite-stage``.
 
     Parameters
@@ -175,40 +198,30 @@ def check_stage(stage, array, bounds, at=(0, 0, 0)):
         Its name.
     array : numpy.ndarray
         The stage, or a part of it.
-    bounds : dict of str to float
-        For each stage, what no entry of it exceeds: it isn't searched where that is far below the
-        largest float.
     at : tuple of int
         Where the part begins.
     """
-    if may_overflow(bounds[stage], array.dtype):
-        index = first_non_finite(array)
-        if index is not None:
-            raise _overflowed(stage, index, array[index], array.dtype, at)
+    index = first_non_finite(array)
+    if index is not None:
+        raise _overflowed(stage, index, array[index], array.dtype, at)
 
 
-def check_spread(stage, scores, bounds, at=(0, 0, 0)):
+def check_spread(stage, scores, at=(0, 0, 0)):
     """Refuse finite scores that are further below their row's largest than a float can tell.
 
     Parameters are those of `check_stage`; `scores` has the shape [items, queries, keys].
     """
-    if may_overflow(bounds[stage], scores.dtype):
-        top = scores.max(axis=2, keepdims=True, initial=-math.inf)
-        with np.errstate(over="ignore"):
-            index = first_non_finite(scores.min(axis=2, keepdims=True, initial=math.inf) - top)
-            if index is not None:
-                row = scores[index[:2]] - top[index]
-                index = (*index[:2], int(np.argmin(np.isfinite(row))))
-                raise _overflowed(stage, index, row[index[2]], row.dtype, at)
-
-
-def may_overflow(bound, dtype):
-    """Whether entries of at most `bound` may have overflowed on the way."""
-    return not bound < LARGEST[dtype.type] / MARGIN
+    top = scores.max(axis=2, keepdims=True, initial=-math.inf)
+    with np.errstate(over="ignore"):
+        index = first_non_finite(scores.min(axis=2, keepdims=True, initial=math.inf) - top)
+        if index is not None:
+            row = scores[index[:2]] - top[index]
+            index = (*index[:2], int(np.argmin(np.isfinite(row))))
+            raise _overflowed(stage, index, row[index[2]], row.dtype, at)
 
 
 def _overflowed(stage, index, entry, dtype, at):
-    where = tuple(begin + i for begin, i in zip(at, index, strict=True))
+    where = tuple(begin + i for begin, i in zip(at, index, strict=False))
     return errors.non_finite_stage(stage, where, entry, str(dtype))
 
 

@@ -1,7 +1,7 @@
-"""The stages by name, and for each a bound that no entry of it exceeds.
+"""The stages by name, and what no entry of them exceeds.
 
-A bound follows from the reaches of the inputs alone, so that a grid is searched for overflow only
-where the inputs' own size allows any.
+Whether a product can overflow follows from the reaches of the inputs: how long each array is, seen
+as one long vector. Only where they allow it is a grid searched for overflow.
 """
 
 import math
@@ -20,51 +20,15 @@ GRAD_QUERY = "query gradient"
 GRAD_KEY = "key gradient"
 
 
-def forward(reaches):
-    """Bound the stages from Q, K and V to the output.
-
-    Parameters
-    ----------
-    reaches : tuple of float
-        Of Q, K and V: the length of each array, seen as one long vector.
-
-    Returns
-    -------
-    dict of str to float
-        Each stage that can overflow and its bound, in the order in which overflow is told. A
-        scaled score is no larger than its raw score.
-    """
+def forward_bounds(reaches):
+    """Bound the scores, their spread and the output, from the reaches of Q, K and V."""
     query, key, value = reaches
-    scores = query * key
-    return {RAW_SCORES: scores, LOG_WEIGHTS: 2 * scores, OUTPUT: 2 * value}
+    return 2 * query * key, 2 * value
 
 
-def backward(reaches, grad_reach, tokens):
-    """Bound the stages from the gradient of the output back to Q and K.
-
-    Parameters
-    ----------
-    reaches : tuple of float
-        Of Q, K and V.
-    grad_reach : float
-        Of the gradient of the output.
-    tokens : int
-        How many there are.
-
-    Returns
-    -------
-    dict of str to float
-        Each stage that can overflow and its bound, in the order in which overflow is told. The
-        gradient of a raw score is no larger than that of its scaled score.
-    """
+def backward_bounds(reaches, grad_reach, tokens):
+    """Bound the gradients of every stage, from the reaches of Q, K, V and the output's gradient."""
     query, key, value = reaches
     root = math.sqrt(tokens)
-    grad_weights = grad_reach * value
-    grad_scores = 4 * grad_weights
-    return {
-        GRAD_VALUE: root * grad_reach,
-        GRAD_WEIGHTS: grad_weights,
-        GRAD_SCALED_SCORES: grad_scores,
-        GRAD_QUERY: root * grad_scores * key,
-        GRAD_KEY: root * grad_scores * query,
-    }
+    grad_scores = 4 * grad_reach * value
+    return root * grad_reach, grad_scores, root * grad_scores * key, root * grad_scores * query

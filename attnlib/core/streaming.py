@@ -39,6 +39,7 @@ class StreamingSelfAttention:
     log_sum_exp: np.ndarray
     _largest: np.ndarray
     _total: np.ndarray
+    _favoured: np.ndarray
     _reaches: tuple
 
     def __repr__(self):
@@ -76,12 +77,13 @@ class StreamingSelfAttention:
         )
         with np.errstate(all="ignore"):
             grad_query, grad_key, grad_value = made = tiles.backward(self, grad_output)
-        bounds = stages.backward(self._reaches, reach, self.query.shape[1])
-        inputs.check_stage(stages.GRAD_VALUE, grad_value, bounds)
-        for stage in (stages.GRAD_WEIGHTS, stages.GRAD_SCALED_SCORES):
-            _check_grid(stage, self, bounds, grad_output)
-        inputs.check_stage(stages.GRAD_QUERY, grad_query, bounds)
-        inputs.check_stage(stages.GRAD_KEY, grad_key, bounds)
+        bounds = stages.backward_bounds(self._reaches, reach, self.query.shape[1])
+        if inputs.may_overflow(bounds, grad_output.dtype):
+            inputs.check_stage(stages.GRAD_VALUE, grad_value)
+            _check_grid(stages.GRAD_WEIGHTS, self, grad_output)
+            _check_grid(stages.GRAD_SCALED_SCORES, self, grad_output)
+            inputs.check_stage(stages.GRAD_QUERY, grad_query)
+            inputs.check_stage(stages.GRAD_KEY, grad_key)
         return SelfAttentionGradients(*map(inputs.read_only, made))
 
 
@@ -115,27 +117,28 @@ def streaming_self_attention(query, key, value):
     """
     operands, reaches = inputs.accept(query, key, value, math.inf)
     scale = 1.0 / math.sqrt(operands[0].shape[2])
+    lowered, factor = inputs.lower(operands[2], reaches[2])
     with np.errstate(all="ignore"):
-        output, largest, total = tiles.forward(*operands, scale)
-        made = output, largest + np.log(total), largest, total
+        output, *kept = tiles.forward(*operands[:2], lowered, scale)
+        output *= factor
+        largest, total, _ = kept
+        made = output, largest + np.log(total), *kept
     head = StreamingSelfAttention(*operands, scale, *map(inputs.read_only, made), reaches)
-    bounds = stages.forward(reaches)
-    for stage in (stages.RAW_SCORES, stages.LOG_WEIGHTS):
-        _check_grid(stage, head, bounds)
-    inputs.check_stage(stages.OUTPUT, output, bounds)
+    if inputs.may_overflow(stages.forward_bounds(reaches), output.dtype):
+        _check_grid(stages.RAW_SCORES, head)
+        _check_grid(stages.LOG_WEIGHTS, head)
+        inputs.check_stage(stages.OUTPUT, output)
     return head
 
 
-def _check_grid(stage, head, bounds, grad_output=None):
-    """Refuse a grid's stage that overflowed; made anew block by block where any can have."""
-    if not inputs.may_overflow(bounds[stage], head.query.dtype):
-        return
+def _check_grid(stage, head, grad_output=None):
+    """Refuse a grid's stage that overflowed: made anew, block by block."""
     check = inputs.check_spread if stage == stages.LOG_WEIGHTS else inputs.check_stage
     for item, queries in tiles.blocks(*head.query.shape[:2]):
         part = slice(item, item + 1), queries
         with np.errstate(all="ignore"):
             rows = _rows(stage, head, part, grad_output)
-        check(stage, rows, bounds, at=(item, queries.start, 0))
+        check(stage, rows, at=(item, queries.start, 0))
 
 
 def _rows(stage, head, part, grad_output):
@@ -146,8 +149,8 @@ def _rows(stage, head, part, grad_output):
     fused.fill_scores(head.query[part], key, head.scale, raw_scores, scores)
     if grad_output is None:
         return raw_scores if stage == stages.RAW_SCORES else scores
-    output = np.empty_like(head.output[part])
-    fused.fill_mixture(scores, value, weights, output)
-    kept = value, weights, output
-    fused.fill_score_gradients(grad_output[part], kept, head.scale, *gradients)
+    favoured = head._favoured[part].copy()
+    weights /= fused.fill_exps(scores, weights, favoured)
+    kept = value, weights, head.output[part], favoured
+    fused.fill_score_gradients(grad_output[part], *kept, head.scale, *gradients)
     return gradients[0] if stage == stages.GRAD_WEIGHTS else gradients[1]

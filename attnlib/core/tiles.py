@@ -9,10 +9,14 @@ import threading
 
 import numpy as np
 
+from attnlib.core import fused
+from attnlib.core.products import product
 from attnlib.core.sharing import Crew, share
 
 QUERIES, KEYS = 256, 1024
 """The shape of a tile: two of them fit the cache of one core, and products still run at speed."""
+ROWS = 32
+"""How many queries are sent back at a time against all keys at once."""
 
 
 def blocks(batch, tokens):
@@ -39,6 +43,8 @@ def forward(query, key, value, scale):
     largest, total : numpy.ndarray
         Shape [batch, tokens]: each query's largest scaled score, and the sum of the exponentials
         of all, counted from it.
+    favoured : numpy.ndarray
+        Shape [batch, tokens]: the key of that score, the first of equal ones.
 
     Notes
     -----
@@ -49,27 +55,33 @@ def forward(query, key, value, scale):
     output = np.zeros_like(value)
     largest = np.full((batch, tokens), -np.inf, query.dtype)
     total = np.zeros((batch, tokens), query.dtype)
+    favoured = np.zeros((batch, tokens), np.intp)
     space = _Space(1, tokens, query.dtype)
 
     def attend(block):
         item, queries = block
-        mixed, top, sums = output[block], largest[block], total[block]
+        mixed, top, sums, best = output[block], largest[block], total[block], favoured[block]
+        added = np.empty_like(mixed)
         for keys in _slices(tokens, KEYS):
             (tile,) = space(queries, keys)
             _score(query[block], key[item, keys], scale, tile)
-            higher = np.maximum(top, tile.max(axis=1))
-            tile -= higher[:, None]
+            found = tile.argmax(axis=1)
+            highest = tile[np.arange(len(tile)), found]
+            higher = highest > top
+            best[higher] = keys.start + found[higher]
+            shrink = np.exp(np.minimum(top - highest, 0))
+            np.maximum(top, highest, out=top)
+            tile -= top[:, None]
             np.exp(tile, out=tile)
-            shrink = np.exp(top - higher)
             sums *= shrink
             sums += tile.sum(axis=1)
             mixed *= shrink[:, None]
-            mixed += tile @ value[item, keys]
-            top[:] = higher
+            product(tile, value[item, keys], added)
+            mixed += added
         mixed /= sums[:, None]
 
     share(blocks(batch, tokens), attend)
-    return output, largest, total
+    return output, largest, total, favoured
 
 
 def backward(head, grad_output):
@@ -93,7 +105,7 @@ def backward(head, grad_output):
     """
     batch, tokens, _ = head.query.shape
     grad_query, grad_value = np.empty_like(head.query), np.zeros_like(head.value)
-    grad_key, grad_chosen = np.zeros_like(head.key), np.zeros_like(head.key)
+    grad_key, grad_near = np.zeros_like(head.key), np.zeros_like(head.key)
     space = _Space(2, tokens, head.query.dtype)
     crew = Crew()
 
@@ -106,12 +118,13 @@ def backward(head, grad_output):
             with crew.turn((item, keys.start), rank):
                 grad_value[item, keys] += to_value
                 grad_key[item, keys] += to_key
+        to_key = returning.near_rows()
         with crew.turn(item, rank):
-            returning.settle(grad_chosen[item])
+            grad_near[item] += to_key
         grad_query[block] = returning.grad_query
 
     crew.share(blocks(batch, tokens), send_back)
-    grad_key += grad_chosen
+    grad_key += grad_near
     grad_query *= head.scale
     grad_key *= head.scale
     return grad_query, grad_key, grad_value
@@ -120,50 +133,55 @@ def backward(head, grad_output):
 class _Returning:
     """One block on its way back: what it sends to the keys, and what it gathers from them.
 
-    Every weight is ``exps / total``. The division is done once, on the gradient of the output.
+    Every weight is ``exps / total``; the division is done once, on the gradient of the output.
     """
 
     def __init__(self, head, grad_output, block):
-        total = head._total[block]
-        self._head, self._item = head, block[0]
+        item, _ = block
+        self._key, self._value, self._scale = head.key[item], head.value[item], head.scale
         self._query, self._largest = head.query[block], head._largest[block][:, None]
+        self._whole = grad_output[block], head.output[block], head._favoured[block]
+        mean = np.vecdot(*self._whole[:2])
+        best = np.vecdot(grad_output[block], self._value[head._favoured[block]])
+        (self._near,) = np.nonzero(fused.near(best, mean))
+        total = head._total[block]
         self._grad_output = grad_output[block] / total[:, None]
-        self._mean = np.vecdot(self._grad_output, head.output[block])[:, None]
-        self._sure = total < 2
-        self._any_sure = self._sure.any()
-        self._chosen = np.full(len(total), -1)
-        self._lacking = np.zeros_like(total)
+        self._mean = (mean / total)[:, None]
         self.grad_query = np.zeros_like(self._query)
 
     def through(self, keys, exps, grad_scores):
-        """Make one tile anew; return the gradients that it gives V and K (these without scale)."""
-        key, value = self._head.key[self._item, keys], self._head.value[self._item, keys]
-        _score(self._query, key, self._head.scale, exps)
+        """Make one tile anew; return the gradients that it gives V and K, these without scale."""
+        key, value = self._key[keys], self._value[keys]
+        _score(self._query, key, self._scale, exps)
         exps -= self._largest
         np.exp(exps, out=exps)
-        np.matmul(self._grad_output, value.T, out=grad_scores)
+        product(self._grad_output, value.T, grad_scores)
         grad_scores -= self._mean
         grad_scores *= exps
-        if self._any_sure:
-            self._leave_out_chosen(keys, exps, grad_scores)
+        # Their digits would get lost; they are sent back with all their keys in view.
+        grad_scores[self._near] = 0.0
         self.grad_query += grad_scores @ key
-        return exps.T @ self._grad_output, grad_scores.T @ self._query
+        return _new_product(exps.T, self._grad_output), _new_product(grad_scores.T, self._query)
 
-    def _leave_out_chosen(self, keys, exps, grad_scores):
-        """Take out each key with more than half of a query's weight, as `fused` does."""
-        rows, columns = np.nonzero(exps == 1.0)
-        sure = self._sure[rows]
-        rows, columns = rows[sure], columns[sure]
-        grad_scores[rows, columns] = 0.0
-        self._chosen[rows] = keys.start + columns
-        self._lacking += grad_scores.sum(axis=1)
-
-    def settle(self, grad_chosen):
-        """Give the keys that were left out what all others lack."""
-        (rows,) = np.nonzero(self._chosen >= 0)
-        chosen, lacking = self._chosen[rows], self._lacking[rows, None]
-        self.grad_query[rows] -= lacking * self._head.key[self._item, chosen]
-        np.subtract.at(grad_chosen, chosen, lacking * self._query[rows])
+    def near_rows(self):
+        """Send back the queries that `fused.near` tells of; return the gradient they give K."""
+        gathered = 0.0
+        for start in range(0, len(self._near), ROWS):
+            rows = self._near[start : start + ROWS]
+            query = self._query[rows]
+            grad_output, output, favoured = (x[rows][None] for x in self._whole)
+            scores, weights, grad_weights, grad_scores = np.empty(
+                (4, 1, len(rows), len(self._key)), query.dtype
+            )
+            key, value = self._key[None], self._value[None]
+            fused.fill_scores(query[None], key, self._scale, scores, scores)
+            weights /= fused.fill_exps(scores, weights, favoured)
+            kept = value, weights, output, favoured
+            grids = grad_weights, grad_scores, scores
+            fused.fill_score_gradients(grad_output, *kept, self._scale, *grids)
+            self.grad_query[rows] = grad_scores[0] @ self._key
+            gathered += grad_scores[0].T @ query
+        return gathered
 
 
 class _Space:
@@ -183,8 +201,14 @@ class _Space:
 
 
 def _score(query, key, scale, tile):
-    np.matmul(query, key.T, out=tile)
+    product(query, key.T, tile)
     tile *= scale
+
+
+def _new_product(left, right):
+    out = np.empty((len(left), right.shape[1]), left.dtype)
+    product(left, right, out)
+    return out
 
 
 def _slices(tokens, length):

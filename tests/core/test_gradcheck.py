@@ -12,6 +12,7 @@ from attnlib import (
     gradient_check,
     scaled_dot_product_self_attention,
 )
+from attnlib.core import gradcheck
 from tests.authority import FIXTURES, RECTANGULAR, SQUARE, WORKED, slow_gradients, slow_head
 
 INPUTS = ("query", "key", "value")
@@ -50,7 +51,9 @@ def test_the_largest_difference_and_its_place_are_told(inputs):
         part = getattr(check, name)
         differences = np.abs(part.analytic - part.numeric)
         assert part.max_difference == differences.max()
-        assert differences[part.index] == differences.max()
+        # The first of those that are the largest but for rounding.
+        largest = np.isclose(differences, differences.max(), rtol=gradcheck.ROUNDING, atol=0)
+        assert part.index == tuple(np.argwhere(largest)[0])
 
 
 def without_scale(query, key, value, grad_output):
