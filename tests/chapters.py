@@ -17,6 +17,7 @@ COLLECTION = (
     "06_from_one_context_to_every_pair",
     "07_trace_every_number",
     "08_build_your_own_head",
+    "09_go_beyond_the_grid",
 )
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]

@@ -41,7 +41,8 @@ class Growth:
     tile_by_tile : int
         Bytes of the same eight arrays, three numbers for each query and two tiles.
     products : int
-        Multiplications in the six products of matrices: the same for both.
+        Multiplications in the six products of matrices; tile by tile, that of queries and keys is
+        done twice, which changes nothing in how they grow.
     """
 
     tokens: int

@@ -49,7 +49,7 @@ def tile_table(steps, query=0):
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(_row, steps))}</tbody></table>"
     )
     lines = [_line(step) for step in steps]
-    return Page(html, "\n".join([f"{numbers.label('q', query)} reads its keys:", *lines]))
+    return Page(html, f"{numbers.label('q', query)} reads its keys.\n" + "\n".join(lines))
 
 
 def _row(step):
@@ -69,7 +69,7 @@ def _row(step):
 def _line(step):
     return (
         f"{_keys(step)}: largest {_number(step.largest)}, rescale {_number(step.rescale)}, sum "
-        f"{_number(step.total)}, mixture {_list(step.mixture)}, answer so far {_list(step.output)}"
+        f"{_number(step.total)}, mixture {_list(step.mixture)}, answer so far {_list(step.output)}."
     )
 
 

@@ -46,7 +46,7 @@ def test_caption_headers_and_cells_bring_their_own_paper_for_dark_pages(table):
 def test_the_last_answer_is_the_slow_heads_output(table):
     expected = ", ".join(six(entry) for entry in slow_head(*WORKED).output[0, 0])
     assert rows(table)["k₁"]["o ÷ ℓ, the answer so far"] == f"[{expected}]"
-    assert repr(table).endswith(f"answer so far [{expected}]")
+    assert repr(table).endswith(f"answer so far [{expected}].")
 
 
 def test_the_rescale_factor_of_the_larger_score_is_shown(table):
@@ -65,4 +65,4 @@ def test_tiles_of_several_keys_are_named_by_their_ends_and_long_ones_shortened()
 
 def test_the_caption_says_which_query_reads(table):
     assert Page(table.html).text.startswith("q₀ reads its keys")
-    assert repr(tile_table(trace(HEAD, 1), 1)).startswith("q₁ reads its keys:")
+    assert repr(tile_table(trace(HEAD, 1), 1)).startswith("q₁ reads its keys.")

@@ -85,9 +85,9 @@ def larger_score():
 
 STREAMING_BACKWARD = Words(
     "The way back through softmax needs every weight. A head that went tile by tile has forgotten "
-    "them; of each query it kept the output and L, the logarithm of the sum of exp(s) over its "
+    "them; of each query it kept the output and λ, the logarithm of the sum of exp(s) over its "
     "keys. What does it need to send exact gradients back?",
-    "A weight is exp(s − L), and s can be computed again from the query and the key. So a tile of "
+    "A weight is exp(s − λ), and s can be computed again from the query and the key. So a tile of "
     "weights is made anew, used and forgotten: more arithmetic, and no grid.",
     {
         "grid": (
@@ -100,12 +100,12 @@ STREAMING_BACKWARD = Words(
         ),
         "estimate": (
             "forgotten is lost",
-            "is anything that exp(s − L) needs only known roughly?",
+            "is anything that exp(s − λ) needs only known roughly?",
         ),
     },
     {
         "grid": "the whole grid of weights: it has to be kept after all",
-        "anew": "Q, K, V and L: every weight can be computed again",
+        "anew": "Q, K, V and λ: every weight can be computed again",
         "output": "the output alone: no weight is needed",
         "estimate": "nothing can bring them back: its gradients are estimates",
     },
