@@ -39,8 +39,8 @@ class TileExplorer(HeadExplorer):
         for control in (self.reader, self.tile):
             control.observe(lambda _change: self._tabulate(), "value")
         keep_apart_from_cells(self.reader, self.tile)
-        bar = widgets.HBox([self.reader, self.tile])
-        return [*super()._pictures(), bar, self.page]
+        below = widgets.VBox([widgets.HBox([self.reader, self.tile]), self.page])
+        return [*super()._pictures(), below]
 
     def _redraw(self):
         super()._redraw()

@@ -4,21 +4,22 @@ from attnlib.views import numbers, style, tables
 from attnlib.views.showing import Page
 
 COLUMNS = (
-    "tile",
-    "scores s",
-    "largest m",
-    "rescale exp(m before − m)",
-    "powers exp(s − m)",
-    "running sum ℓ",
-    "running mixture o",
-    "o ÷ ℓ, the answer so far",
+    ("tile", ""),
+    ("scores", "s"),
+    ("largest", "m"),
+    ("rescale", "exp(m before − m)"),
+    ("powers", "exp(s − m)"),
+    ("running sum", "ℓ"),
+    ("running mixture", "o"),
+    ("answer so far", "o ÷ ℓ"),
 )
+"""Name and symbol of each."""
 CELL = (
     f"text-align:left;vertical-align:top;padding:4px 8px;color:{style.INK};"
     f"background:{style.PAPER};border:{style.ROLES['plain'].css}"
 )
 NUMBERS = "font-family:monospace;font-size:13px;white-space:pre"
-HEADER = f"{tables.HEADER};color:{style.INK};text-align:left"
+HEADER = f"{tables.HEADER};color:{style.INK};text-align:left;white-space:nowrap"
 CAPTION = f"{tables.CAPTION};background:{style.PAPER}"
 SHOWN = 4
 """Most numbers of a list that are written out; dots stand for the rest."""
@@ -39,7 +40,10 @@ def tile_table(steps, query=0):
     Page
         A row for each tile; and the same in lines of text.
     """
-    heads = "".join(f'<th scope="col" style="{HEADER}">{name}</th>' for name in COLUMNS)
+    heads = "".join(
+        f'<th scope="col" style="{HEADER}"><div>{name}</div><div>{symbol}</div></th>'
+        for name, symbol in COLUMNS
+    )
     caption = (
         f"<b>{numbers.label('q', query)} reads its keys</b>, a tile a row; "
         f"ln ℓ + m at the end: {_number(steps[-1].log_sum_exp)}"

@@ -6,7 +6,7 @@ from attnlib.explorers.tiles import TileExplorer
 from tests.authority import seeded, slow_head
 from tests.views.reading import Page, six
 
-ANSWER = "o ÷ ℓ, the answer so far"
+ANSWER = "answer so faro ÷ ℓ"
 
 
 def table(explorer):

@@ -45,22 +45,22 @@ def test_caption_headers_and_cells_bring_their_own_paper_for_dark_pages(table):
 
 def test_the_last_answer_is_the_slow_heads_output(table):
     expected = ", ".join(six(entry) for entry in slow_head(*WORKED).output[0, 0])
-    assert rows(table)["k₁"]["o ÷ ℓ, the answer so far"] == f"[{expected}]"
+    assert rows(table)["k₁"]["answer so faro ÷ ℓ"] == f"[{expected}]"
     assert repr(table).endswith(f"answer so far [{expected}].")
 
 
 def test_the_rescale_factor_of_the_larger_score_is_shown(table):
     shown = rows(table)
-    assert shown["k₀"]["rescale exp(m before − m)"] == "0.000000"
-    assert shown["k₁"]["rescale exp(m before − m)"] == six(np.exp(-6 / np.sqrt(2)))
+    assert shown["k₀"]["rescaleexp(m before − m)"] == "0.000000"
+    assert shown["k₁"]["rescaleexp(m before − m)"] == six(np.exp(-6 / np.sqrt(2)))
 
 
 def test_tiles_of_several_keys_are_named_by_their_ends_and_long_ones_shortened():
     random = np.random.default_rng(3).standard_normal((3, 1, 7, 2))
     shown = rows(tile_table(trace(scaled_dot_product_self_attention(*random), 4, 5), 4))
     assert list(shown) == ["k₀ to k₄", "k₅ to k₆"]
-    assert shown["k₀ to k₄"]["scores s"].endswith("…]")
-    assert shown["k₅ to k₆"]["scores s"].count(",") == 1
+    assert shown["k₀ to k₄"]["scoress"].endswith("…]")
+    assert shown["k₅ to k₆"]["scoress"].count(",") == 1
 
 
 def test_the_caption_says_which_query_reads(table):
