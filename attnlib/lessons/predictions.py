@@ -14,6 +14,7 @@ from attnlib.lessons.questions import (
     growing,
     matching,
     mixing,
+    opening,
     reaching,
     returning,
     scaling,
@@ -24,7 +25,7 @@ from attnlib.lessons.questions.kinds import Choice
 TOLERANCE = 5e-3
 """Answers are judged to two decimals: the reader reckons by hand."""
 
-THEMES = (matching, mixing, scaling, separating, returning, reaching, growing)
+THEMES = (matching, mixing, scaling, separating, returning, reaching, growing, opening)
 QUESTIONS = {name: make for theme in THEMES for name, make in theme.QUESTIONS.items()}
 """name -> the function that makes the question."""
 

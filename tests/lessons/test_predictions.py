@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attnlib.lessons import predictions
-from attnlib.lessons.questions import mixing, reaching, separating
+from attnlib.lessons.questions import mixing, opening, reaching, separating
 from attnlib.lessons.questions.kinds import Choice, only
 from tests.authority import WORKED, central_differences, columns, slow_head, softmax, times
 
@@ -46,6 +46,10 @@ RIGHT = {
     "grid-memory": 16384**2 * 8 / 10**9,
     "larger-score": "multiplied by exp(m − m′)",
     "streaming-backward": "every weight can be computed again",
+    "commonest-habit": "[CLS]",
+    "changed-word": "all of them",
+    "moved-operand": "the query of “it”",
+    "weight-meaning": "how much the value of “animal” counts",
 }
 CHOICES = [name for name, right in RIGHT.items() if isinstance(right, str)]
 NUMBERS = [name for name in RIGHT if name not in CHOICES]
@@ -310,6 +314,20 @@ class TestPlantedMistakes:
         monkeypatch.setattr(reaching, "model_history", planted)
         assert predictions.question("fixed-context-size").right == "tenfold"
 
+    def test_an_encoder_with_a_mask(self, monkeypatch):
+        tokens = ("a", "b", "c", "d")
+        layers = [np.tril(np.ones((1, 4, 4))), np.tril(np.ones((1, 4, 4)))]
+        layers[1][0, 2:, 2] = 3
+        before, after = (
+            SimpleNamespace(
+                tokens=words, layers=[SimpleNamespace(weights=x / x.sum(axis=-1, keepdims=True))]
+            )
+            for words, x in zip((tokens, (*tokens[:2], "x", "d")), layers, strict=True)
+        )
+        planted = {opening.TIRED: before, opening.WIDE: after}
+        monkeypatch.setattr(opening, "_readings", lambda: planted)
+        assert predictions.question("changed-word").right == "later"
+
     def test_an_ill_posed_question_would_be_seen(self):
         for holds in ({"one": True, "other": True}, {"one": False, "other": False}):
             with pytest.raises(ValueError, match="exactly one option must hold"):
@@ -358,6 +376,10 @@ class TestPlantedMistakes:
         ("normalized-axis", "a", "softmax over the queries"),
         ("best-step", "1e-12", "the smaller the better"),
         ("fixed-context-size", "a", "one state kept for each token"),
+        ("commonest-habit", "c", "one encoder taken for all"),
+        ("changed-word", "b", "a mask that isn't there"),
+        ("moved-operand", "b", "what is read taken for what moved"),
+        ("weight-meaning", "a", "a weight taken for a belief"),
     ],
 )
 def test_a_known_mistake_is_named(name, value, misconception):
