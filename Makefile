@@ -79,6 +79,6 @@ bench: $(INSTALLED)  ## Print the benchmarks
 
 # Only the default .venv: one that VENV names may be somebody's own.
 clean:  ## Remove .venv, caches and build products; never a notebook
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis deploy/hub/node_modules
 	find . -name .git -prune -o -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) \
 		-prune -exec rm -rf {} +

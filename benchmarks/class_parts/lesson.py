@@ -131,8 +131,12 @@ def held(hub, count, steps):
             together.abort()
             raise
 
-    with ThreadPoolExecutor(count) as pool:
-        times = list(pool.map(attend, learners))
+    try:
+        with ThreadPoolExecutor(count) as pool:
+            times = list(pool.map(attend, learners))
+    finally:
+        for learner in learners:
+            learner.visitor.close()
     took = max(ended for _, ended in times) - min(began for began, _ in times)
     return {**_figures(learners, took), "wrong": sum(not each.right for each in learners)}
 

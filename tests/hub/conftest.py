@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from class_parts import hub as hubs
 from class_parts.visitor import Visitor
 
 from tests.hub import accounts
+from tests.serving import ROOT
 
 ROOT_ONLY = "two learners need two accounts of this machine, and only root can make them"
 NO_NPM = "no npm on the path, which brings the hub's proxy; Debian: apt-get install npm"
@@ -61,6 +63,16 @@ def hub(installed, people, tmp_path_factory):
     told = {**installed.environ, "HUB_GROUP": people.course}
     with hubs.running(state, command, installed.clone, **told) as running:
         yield SimpleNamespace(**vars(running), state=state, source=installed.clone / "notebooks")
+
+
+@pytest.fixture(scope="package")
+def trying_out(npm, tmp_path_factory):
+    """A hub that lets in any name, as somebody starts it who only wants to look."""
+    if not hubs.PROXY.exists():
+        subprocess.run(["make", str(hubs.PROXY.relative_to(ROOT))], cwd=ROOT, check=True)
+    told = {"HUB_SIGN_IN": "dummy", "HUB_ALLOW_ROOT": "1"}
+    with hubs.running(tmp_path_factory.mktemp("dummy") / "state", **told) as running:
+        yield running
 
 
 @contextlib.contextmanager
