@@ -11,6 +11,8 @@ from attnlib.views.growth import HEIGHT, WIDTH, growth_figure, measured_page
 
 LOG = logging.getLogger("attnlib")
 READY = "Nothing is measured yet."
+PAUSE = 0.5
+"""Seconds before each case, in which the browser paints the last one on the same cores."""
 
 
 class GrowthExplorer(widgets.VBox):
@@ -84,13 +86,14 @@ class GrowthExplorer(widgets.VBox):
         cases = growth.cases(self._biggest)
         try:
             self._say(cases)
+            self._stopping.wait(PAUSE)
             for measured in growth.measurements(self._biggest):
                 self.measured = (*self.measured, measured)
                 self.progress.value = len(self.measured)
                 self._show()
-                if self._stopping.is_set():
-                    break
                 self._say(cases)
+                if self._stopping.wait(PAUSE):
+                    break
         except Exception as error:
             # In a thread nobody stands ready to catch this: the panel must tell it itself.
             LOG.exception("the explorer could not measure")

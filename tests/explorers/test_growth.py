@@ -14,7 +14,8 @@ SMALL = {"with grids": 512, "tile by tile": 512}
 
 
 @pytest.fixture
-def panel():
+def panel(monkeypatch):
+    monkeypatch.setattr(growth, "PAUSE", 0)
     return GrowthExplorer(SMALL)
 
 

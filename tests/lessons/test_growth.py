@@ -62,7 +62,7 @@ SMALL = {"with grids": 512, "tile by tile": 1024}
 
 
 def test_every_case_is_measured_once_and_in_order():
-    found = list(growth.measurements(SMALL, width=8, runs=1))
+    found = list(growth.measurements(SMALL, width=8, spend=0))
     assert [(each.head, each.tokens) for each in found] == growth.cases(SMALL)
     assert growth.cases(SMALL) == [
         *(("with grids", 256), ("tile by tile", 256), ("with grids", 512)),
@@ -73,21 +73,21 @@ def test_every_case_is_measured_once_and_in_order():
 
 
 def test_the_measured_memory_is_what_was_counted_and_little_more():
-    for each in growth.measurements({"with grids": 1024, "tile by tile": 256}, runs=1):
+    for each in growth.measurements({"with grids": 1024, "tile by tile": 256}, spend=0):
         if each.head == "with grids":
             (counted,) = growth.count([each.tokens])
             assert 0.9 < each.peak / counted.with_grids < 1.5
 
 
 def test_the_head_without_grids_never_holds_one():
-    found = list(growth.measurements({"with grids": 0, "tile by tile": 4096}, width=4, runs=1))
+    found = list(growth.measurements({"with grids": 0, "tile by tile": 4096}, width=4, spend=0))
     assert found[-1].tokens == 4096
     (counted,) = growth.count([4096])
     assert found[-1].peak < counted.grid / 3
 
 
 def test_who_has_seen_enough_leaves():
-    first = next(growth.measurements(SMALL, width=8, runs=1))
+    first = next(growth.measurements(SMALL, width=8, spend=0))
     assert first.tokens == 256
     assert not tracemalloc.is_tracing()
 
@@ -95,7 +95,7 @@ def test_who_has_seen_enough_leaves():
 def test_somebody_elses_tracing_goes_on():
     tracemalloc.start()
     try:
-        next(growth.measurements(SMALL, width=8, runs=1))
+        next(growth.measurements(SMALL, width=8, spend=0))
         assert tracemalloc.is_tracing()
     finally:
         tracemalloc.stop()
