@@ -18,6 +18,7 @@ COLLECTION = (
     "07_trace_every_number",
     "08_build_your_own_head",
     "09_go_beyond_the_grid",
+    "10_open_a_real_head",
 )
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != ENTRANCE]
