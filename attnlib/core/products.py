@@ -9,7 +9,7 @@ import numpy as np
 STEP = 8
 """A multiple of every BLAS kernel's step in rows and columns."""
 FEW = 4
-"""Up to so many rows or columns, all are computed in one order."""
+"""Up to so many rows and columns, all are computed in one order."""
 
 
 def product(left, right, out):
@@ -23,7 +23,7 @@ def product(left, right, out):
         Shape [..., rows, columns]: filled.
     """
     rows, columns = out.shape[-2:]
-    if (rows % STEP and rows > FEW) or (columns % STEP and columns > FEW):
+    if (rows % STEP or columns % STEP) and max(rows, columns) > FEW:
         more_rows, more_columns = -rows % STEP, -columns % STEP
         left = _padded(left, more_rows, 0)
         right = _padded(right, 0, more_columns)

@@ -6,7 +6,6 @@ all cores at work; BLAS's own threads would only get into their way.
 
 import threading
 from contextlib import contextmanager
-from itertools import repeat
 
 import numpy as np
 
@@ -125,27 +124,43 @@ _saved = []
 def one_blas_thread():
     """Keep BLAS to one thread, and give the number of threads that it had.
 
-    Callers in several threads share the setting; the last to leave puts back what the first found.
+    Callers in several threads share the setting: the first to come makes it, the last to leave puts
+    back what was found.
     """
+    threads = _enter()
+    try:
+        yield threads
+    finally:
+        _leave()
+
+
+def _enter():
     global _users
     with _lock:
         if _users == 0:
             _saved[:] = [(library, library.get_num_threads()) for library in _libraries()]
+            for library, _ in _saved:
+                _set_threads(library, 1)
         _users += 1
-        threads = max((number for _, number in _saved), default=1)
-    try:
-        _limit(repeat(1))
-        yield threads
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _limit(number for _, number in _saved)
+        return max((number for _, number in _saved), default=1)
 
 
-def _limit(numbers):
-    for (library, _), number in zip(_saved, numbers, strict=False):
-        library.set_num_threads(number)
+def _leave():
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            for library, number in _saved:
+                _set_threads(library, number)
+
+
+def _set_threads(library, number):
+    # threadpoolctl lets only the thread that has set OpenBLAS's threads first set them again, and
+    # does nothing for all others. Here the last to leave may be another than the first to come.
+    release = getattr(library, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    library.set_num_threads(number)
+    release(force=True)
 
 
 _found = []

@@ -5,12 +5,13 @@ are shared among the cores. Where two of them add to the same keys they take tur
 have the same bits for any number of threads.
 """
 
+import math
 import threading
 
 import numpy as np
 
 from attnlib.core import fused
-from attnlib.core.products import product
+from attnlib.core.products import STEP, product
 from attnlib.core.sharing import Crew, share
 
 QUERIES, KEYS = 256, 1024
@@ -21,7 +22,7 @@ ROWS = 32
 
 def blocks(batch, tokens):
     """List the blocks: each the item and the slice of its queries."""
-    return [(item, each) for item in range(batch) for each in _slices(tokens, QUERIES)]
+    return [(item, queries) for item in range(batch) for queries in _slices(tokens, QUERIES)]
 
 
 def forward(query, key, value, scale):
@@ -108,10 +109,11 @@ def backward(head, grad_output):
     grad_key, grad_near = np.zeros_like(head.key), np.zeros_like(head.key)
     space = _Space(2, tokens, head.query.dtype)
     crew = Crew()
+    ranks = {queries.start: rank for rank, queries in enumerate(_slices(tokens, QUERIES))}
 
     def send_back(block):
         item, queries = block
-        rank = queries.start // QUERIES
+        rank = ranks[queries.start]
         returning = _Returning(head, grad_output, block)
         for keys in _slices(tokens, KEYS):
             to_value, to_key = returning.through(keys, *space(queries, keys))
@@ -125,8 +127,6 @@ def backward(head, grad_output):
 
     crew.share(blocks(batch, tokens), send_back)
     grad_key += grad_near
-    grad_query *= head.scale
-    grad_key *= head.scale
     return grad_query, grad_key, grad_value
 
 
@@ -146,21 +146,23 @@ class _Returning:
         (self._near,) = np.nonzero(fused.near(best, mean))
         total = head._total[block]
         self._grad_output = grad_output[block] / total[:, None]
-        self._mean = (mean / total)[:, None]
+        # The scale early, so that nothing is larger on the way than in the other head.
+        self._scaled_grad = self._grad_output * self._scale
+        self._mean = (mean / total * self._scale)[:, None]
         self.grad_query = np.zeros_like(self._query)
 
     def through(self, keys, exps, grad_scores):
-        """Make one tile anew; return the gradients that it gives V and K, these without scale."""
+        """Make one tile anew; return the gradients that it gives V and K."""
         key, value = self._key[keys], self._value[keys]
         _score(self._query, key, self._scale, exps)
         exps -= self._largest
         np.exp(exps, out=exps)
-        product(self._grad_output, value.T, grad_scores)
+        product(self._scaled_grad, value.T, grad_scores)
         grad_scores -= self._mean
         grad_scores *= exps
         # Their digits would get lost; they are sent back with all their keys in view.
         grad_scores[self._near] = 0.0
-        self.grad_query += grad_scores @ key
+        self.grad_query += _new_product(grad_scores, key)
         return _new_product(exps.T, self._grad_output), _new_product(grad_scores.T, self._query)
 
     def near_rows(self):
@@ -177,10 +179,11 @@ class _Returning:
             fused.fill_scores(query[None], key, self._scale, scores, scores)
             weights /= fused.fill_exps(scores, weights, favoured)
             kept = value, weights, output, favoured
+            # The gradients of the raw scores come where the scores were.
             grids = grad_weights, grad_scores, scores
             fused.fill_score_gradients(grad_output, *kept, self._scale, *grids)
-            self.grad_query[rows] = grad_scores[0] @ self._key
-            gathered += grad_scores[0].T @ query
+            self.grad_query[rows] = _new_product(scores[0], self._key)
+            gathered += _new_product(scores[0].T, query)
         return gathered
 
 
@@ -212,4 +215,7 @@ def _new_product(left, right):
 
 
 def _slices(tokens, length):
-    return [slice(i, min(i + length, tokens)) for i in range(0, tokens, length)]
+    """Cut as few slices as there must be, of nearly the same length, in steps of BLAS's."""
+    unit = STEP if length % STEP == 0 else 1
+    step = math.ceil(tokens / math.ceil(tokens / length) / unit) * unit
+    return [slice(i, min(i + step, tokens)) for i in range(0, tokens, step)]

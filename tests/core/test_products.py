@@ -1,0 +1,59 @@
+"""Equal rows and equal columns give equal numbers, to the last bit."""
+
+import numpy as np
+import pytest
+
+from attnlib import scaled_dot_product_self_attention, streaming_self_attention
+from attnlib.core.products import product
+from tests.authority import seeded
+
+SHAPES = [(2, 2, 3), (4, 64, 4), (5, 64, 7), (13, 64, 13), (31, 33, 6), (257, 5, 257), (130, 64, 9)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_it_is_the_product(shape, kind):
+    rows, terms, columns = shape
+    random = np.random.default_rng(rows)
+    left = random.standard_normal((2, rows, terms)).astype(kind)
+    right = random.standard_normal((2, terms, columns)).astype(kind)
+    out = np.full((2, rows, columns), np.nan, kind)
+    product(left, right, out)
+    rounding = 4 * terms * np.finfo(kind).eps
+    np.testing.assert_allclose(out, np.einsum("bij,bjk->bik", left, right), rtol=0, atol=rounding)
+
+
+@pytest.mark.parametrize("tokens", [3, 5, 6, 7, 9, 13, 31, 33, 129, 257, 263, 301, 513])
+@pytest.mark.parametrize("widths", [(64, 64), (33, 5), (5, 3)])
+@pytest.mark.parametrize("head", [scaled_dot_product_self_attention, streaming_self_attention])
+def test_tokens_that_are_equal_fare_equally(tokens, widths, head):
+    operands = [array.copy() for array in seeded(1, tokens, *widths, seed=tokens)]
+    # The first token stands in the middle and at the end once more.
+    for array in operands:
+        array[:, [tokens // 2, -1]] = array[:, :1]
+    record = head(*operands[:3])
+    gradients = record.backward(operands[3])
+    arrays = [record.output, gradients.query, gradients.key, gradients.value]
+    if head is scaled_dot_product_self_attention:
+        arrays += [record.raw_scores, record.weights, gradients.scaled_scores]
+        for grid in arrays[-3:]:
+            assert equal(grid.swapaxes(1, 2))
+    assert all(map(equal, arrays))
+
+
+def equal(array):
+    """Whether the rows of the three equal tokens have the same bits."""
+    first, *others = array[0, [0, array.shape[1] // 2, -1]]
+    return all(first.tobytes() == other.tobytes() for other in others)
+
+
+def test_a_plain_product_would_be_seen_to_part_them():
+    parted = 0
+    for tokens in (5, 7, 13, 31, 33, 257):
+        query, key, _, _ = seeded(1, tokens, 64, 1, seed=tokens)
+        key[:, -1] = key[:, 0]
+        scores = query @ key.swapaxes(1, 2)
+        parted += (scores[..., 0] != scores[..., -1]).any()
+    if not parted:
+        pytest.skip("this BLAS adds in one order everywhere")
+    assert parted
