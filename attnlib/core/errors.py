@@ -133,8 +133,8 @@ def too_large(kept, limit):
         "too-large",
         {"bytes": kept, "limit": limit},
         f"the arrays to keep must fit memory_limit, got {_size(kept)} for a limit of "
-        f"{_size(limit)}: use fewer tokens or batch items at a time, or raise it with "
-        f"`memory_limit={kept}`",
+        f"{_size(limit)}: use `streaming_self_attention`, which keeps no grid, or give fewer batch "
+        f"items at a time, or raise the limit with `memory_limit={kept}`",
     )
 
 

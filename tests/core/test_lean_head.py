@@ -1,12 +1,15 @@
 """A grid is searched for overflow only where there can be any, and then never missed."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from attnlib import SelfAttentionError, scaled_dot_product_self_attention
-from attnlib.core import inputs
+from attnlib.core import fused, inputs, sharing
 from tests.authority import RECTANGULAR, SQUARE, WORKED, seeded
 
 FORWARD = ("raw_scores", "scaled_scores", "weights", "output")
@@ -55,6 +58,51 @@ def test_a_view_that_is_not_in_order_is_searched_without_a_copy(searched):
     query, *others = RECTANGULAR
     both_ways(np.asfortranarray(query), *others)
     assert searched == [query.shape]
+
+
+def peak_of(call):
+    tracemalloc.start()
+    try:
+        kept = call()
+        return kept, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("shape", [(1, 768, 32, 32), (12, 128, 32, 32)])
+def test_every_stage_is_allocated_once_and_nothing_else_grows_with_the_grid(shape):
+    query, key, value, grad_output = seeded(*shape, seed=2)
+    batch, tokens = shape[:2]
+    grid = 8 * batch * tokens**2
+    features = query.nbytes
+    both_ways(query[:, :64], key[:, :64], value[:, :64], grad_output[:, :64])
+    with threadpool_limits(1, user_api="blas"):
+        head, forward = peak_of(lambda: scaled_dot_product_self_attention(query, key, value))
+        _, backward = peak_of(lambda: head.backward(grad_output))
+    # Raw scores, scaled scores, weights; Q, K, V, the output and a mask of a part.
+    assert forward < 3 * grid + 6 * features
+    assert backward < 3 * grid + 6 * features
+
+
+def test_each_way_makes_as_many_large_products_as_the_equations_have(monkeypatch):
+    made = []
+
+    def counted(left, right, out, multiply=fused.product):
+        made.append(out.shape[-2] * left.shape[-1] * out.shape[-1] * out.shape[0])
+        multiply(left, right, out)
+
+    monkeypatch.setattr(fused, "product", counted)
+    query, key, value, grad_output = seeded(1, 640, 16, 16, seed=2)
+    head = scaled_dot_product_self_attention(query, key, value)
+    assert sum(made) == 2 * 640 * 640 * 16
+    made.clear()
+    head.backward(grad_output)
+    assert sum(made) == 4 * 640 * 640 * 16
+
+
+def test_a_small_head_starts_no_thread_and_asks_nothing_of_blas(monkeypatch):
+    monkeypatch.setattr(sharing, "one_blas_thread", lambda: pytest.fail("BLAS was asked"))
+    both_ways(*WORKED)
 
 
 @given(

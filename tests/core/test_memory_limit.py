@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from attnlib import scaled_dot_product_self_attention
+from attnlib import scaled_dot_product_self_attention, streaming_self_attention
 from tests.authority import RECTANGULAR
 from tests.core.refusing import refused
 
@@ -34,6 +34,15 @@ def test_the_limit_is_one_gibibyte_unless_another_is_given():
     error = refused(tokens, tokens, tokens)
     assert error.evidence["limit"] == 2**30
     assert error.evidence["bytes"] == 6700 * (4 + 3 * 6700) * 8
+
+
+def test_what_is_too_large_for_grids_is_pointed_to_the_head_without_and_fits_there():
+    tokens = np.linspace(0, 1, 7000).reshape(1, 7000, 1)
+    assert "`streaming_self_attention`" in str(refused(tokens, tokens, tokens))
+    output = streaming_self_attention(tokens, tokens, tokens).output
+    # Larger keys weigh more for every query but the first, whose scores are all zero.
+    assert output[0, 0, 0] == pytest.approx(0.5, rel=1e-12)
+    assert (np.diff(output[0, :, 0]) > 0).all()
 
 
 def peak_while_refusing(*inputs):

@@ -135,7 +135,7 @@ def test_a_record_above_the_memory_limit_is_refused_with_both_sizes_and_the_mend
     # B=2, T=3: Q and K hold 5 features, V and output 4, and three grids hold 3 keys.
     needed = 2 * 3 * (2 * 5 + 2 * 4 + 3 * 3) * 8
     assert facts(error) == ("too-large", f"bytes={needed}|limit=1000")
-    for word in ("memory_limit", "1.266 KiB", "1000 bytes", "fewer tokens", "memory_limit=1296"):
+    for word in ("memory_limit", "1.266 KiB", "1000 bytes", "streaming", "memory_limit=1296"):
         assert word in str(error)
 
 
