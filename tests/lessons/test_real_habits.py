@@ -1,5 +1,6 @@
 """What may be said of the published encoder's heads, held on several sentences."""
 
+import numpy as np
 import pytest
 
 from attnlib.lessons import real_encoder
@@ -46,6 +47,13 @@ class TestOnEverySentence:
         found = having(surveys[sentence], "first")
         assert len(found) > 20
         assert 0 not in {layer for layer, _ in found}
+
+    def test_where_the_first_token_is_read_its_value_is_almost_nothing(
+        self, readings, surveys, sentence
+    ):
+        for layer, head in having(surveys[sentence], "first"):
+            lengths = np.linalg.norm(readings[sentence].layers[layer].value[head], axis=1)
+            assert lengths[0] < 0.2 * lengths[1:].mean()
 
     def test_no_head_reads_the_separator_or_the_token_itself(self, surveys, sentence):
         assert having(surveys[sentence], "separator") == set()

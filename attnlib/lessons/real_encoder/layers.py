@@ -112,8 +112,25 @@ class Layer:
             split(self.key(x), self.heads),
             split(self.value(x), self.heads),
         )
-        x = self.attention_norm(x + self.mix(join(head.output)))
-        return head, self.network_norm(x + self.narrow(gelu(self.widen(x))))
+        return head, self.after(x, head.output)
+
+    def after(self, x, output):
+        """Make of tokens and of what the heads mixed for them what the layer hands on.
+
+        Parameters
+        ----------
+        x : numpy.ndarray
+            Shape [tokens, features]: what went into the layer.
+        output : numpy.ndarray
+            Shape [heads, tokens, d_v]: the heads' outputs, or others in their place.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape [tokens, features].
+        """
+        x = self.attention_norm(x + self.mix(join(output)))
+        return self.network_norm(x + self.narrow(gelu(self.widen(x))))
 
 
 def split(x, heads):
