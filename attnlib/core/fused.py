@@ -196,7 +196,7 @@ def _entries(grid, keys):
 
 def _grids(count, query):
     batch, tokens, _ = query.shape
-    return tuple(np.empty((batch, tokens, tokens), query.dtype) for _ in range(count))
+    return [np.empty((batch, tokens, tokens), query.dtype) for _ in range(count)]
 
 
 def _take(query, *steps):

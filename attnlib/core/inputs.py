@@ -11,14 +11,14 @@ import numpy as np
 
 from attnlib.core import errors
 
-LARGEST = {kind: float(np.finfo(kind).max) for kind in (np.float64, np.float32)}
-MARGIN = 2.0**20
-"""More than rounding can add to a sum of as many terms as fit into memory."""
+SAFE = {kind: float(np.finfo(kind).max) * 2.0**-20 for kind in (np.float64, np.float32)}
+"""So far below the largest float that no rounding of a sum that fits into memory can reach it."""
 TINIEST = 2.0**-500
 """Squares of smaller numbers underflow: a reach says nothing finer than this."""
 SHORT = 2**12
 """A dot product of fewer entries is computed by one thread in every BLAS."""
-KEPT_TYPES = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float32}
+SMALL = {np.float32, np.float16}
+FLOATS = {np.float64, *SMALL}
 
 
 def accept(query, key, value, memory_limit):
@@ -43,16 +43,19 @@ def accept(query, key, value, memory_limit):
     SelfAttentionError
         Every kind of refusal that can be told before computing.
     """
-    operands = {"query": query, "key": key, "value": value}
-    arrays = {name: as_real(name, x) for name, x in operands.items()}
-    check_shapes(*arrays.values())
-    reaches = tuple([check_finite(name, array) for name, array in arrays.items()])
-    kept = {kept_type(array) for array in arrays.values()}
-    dtype = np.float32 if kept == {np.float32} else np.float64
-    width = np.dtype(dtype).itemsize
-    check_size(arrays["query"].shape, arrays["value"].shape[2], width, memory_limit)
-    copies = [read_only(np.array(array, dtype=dtype, order="C")) for array in arrays.values()]
-    return tuple(copies), reaches
+    query = as_real("query", query)
+    key = as_real("key", key)
+    value = as_real("value", value)
+    check_shapes(query, key, value)
+    reaches = (
+        check_finite("query", query),
+        check_finite("key", key),
+        check_finite("value", value),
+    )
+    dtype = kept_type(query, key, value)
+    check_size(query.shape, value.shape[2], np.dtype(dtype).itemsize, memory_limit)
+    copies = [read_only(np.array(array, dtype, order="C")) for array in (query, key, value)]
+    return copies, reaches
 
 
 def accept_gradient(grad_output, shape, dtype):
@@ -95,7 +98,7 @@ def as_real(operand, x):
             "tensors first",
         ) from None
     if array.dtype.kind not in "biuf" or (
-        array.dtype.kind == "f" and array.dtype.type not in KEPT_TYPES
+        array.dtype.kind == "f" and array.dtype.type not in FLOATS
     ):
         raise errors.input_dtype(operand, str(array.dtype), _dtype_mend(array.dtype))
     return array
@@ -111,9 +114,10 @@ def _dtype_mend(dtype):
     return "convert it to numbers first"
 
 
-def kept_type(array):
-    """The type an accepted operand is kept in: integers and bool become float64."""
-    return KEPT_TYPES.get(array.dtype.type, np.float64)
+def kept_type(*arrays):
+    """The type that accepted operands are kept in: float32 where it holds all, or else float64."""
+    small = all(array.dtype.type in SMALL for array in arrays)
+    return np.float32 if small else np.float64
 
 
 def check_shapes(query, key, value):
@@ -129,8 +133,9 @@ def check_shapes(query, key, value):
     for name, array in operands.items():
         if array.ndim != 3:
             raise errors.input_rank(name, array.shape)
-    alike = query.shape == key.shape and query.shape[:2] == value.shape[:2]
-    if alike and query.shape[1] and query.shape[2] and value.shape[2]:
+    shape = batch, tokens, width = query.shape
+    alike = shape == key.shape and value.shape[:2] == (batch, tokens)
+    if alike and tokens and width and value.shape[2]:
         return
     batch, tokens, widths = zip(*(array.shape for array in operands.values()), strict=True)
     if len(set(batch)) > 1:
@@ -156,10 +161,11 @@ def check_finite(operand, array):
         infinite.
     """
     if array.dtype.kind == "f" and array.flags.c_contiguous:
-        flat = array.reshape(-1)
         # A long product of BLAS's would wake its threads, and they then spin beside ours.
-        product = np.vdot(flat, flat) if flat.size < SHORT else np.einsum("i,i", flat, flat)
-        square = float(product)
+        if array.size < SHORT:
+            square = float(np.vdot(array, array))
+        else:
+            square = float(np.einsum("i,i", *[array.reshape(-1)] * 2))
         # Whatever is not finite among the entries shows in their sum of squares.
         if math.isfinite(square):
             return math.sqrt(square) + TINIEST
@@ -167,14 +173,14 @@ def check_finite(operand, array):
     if index is not None:
         raise errors.non_finite_input(operand, index, array[index])
     if array.size == 0:
-        return 0.0
-    return math.sqrt(array.size) * max(abs(float(array.max())), abs(float(array.min())))
+        return TINIEST
+    largest = max(abs(float(array.max())), abs(float(array.min())))
+    return math.sqrt(array.size) * largest + TINIEST
 
 
 def may_overflow(bounds, dtype):
     """Whether a stage with entries up to one of these bounds may have overflowed on the way."""
-    limit = LARGEST[dtype.type] / MARGIN
-    return not all(bound < limit for bound in bounds)
+    return max(bounds) >= SAFE[dtype.type]
 
 
 def lower(value, reach):

@@ -31,8 +31,12 @@ def take(steps, grid, width):
     width : int
         Of queries and keys.
     """
-    parts = cut(*grid[:2])
     work = math.prod(grid) * width
+    if work < ALONE and grid[0] * grid[1] ** 2 <= ENTRIES:
+        for fill, by_rows, by_items in steps:
+            fill(*by_rows, *by_items)
+        return
+    parts = cut(*grid[:2])
     run = _one_by_one if work < ALONE else sharing.alone if work < WORTH else sharing.share
     if len(parts) == 1:
         run(steps, lambda step: step[0](*step[1], *step[2]))

@@ -22,8 +22,8 @@ def product(left, right, out):
     out : numpy.ndarray
         Shape [..., rows, columns]: filled.
     """
-    rows, columns = out.shape[-2:]
-    if (rows % STEP or columns % STEP) and max(rows, columns) > FEW:
+    *_, rows, columns = out.shape
+    if (rows % STEP or columns % STEP) and (rows > FEW or columns > FEW):
         more_rows, more_columns = -rows % STEP, -columns % STEP
         left = _padded(left, more_rows, 0)
         right = _padded(right, 0, more_columns)
