@@ -74,7 +74,8 @@ check: $(INSTALLED)  ## Check the style only (seconds)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-bench: $(INSTALLED)  ## Print the benchmarks
+bench: $(INSTALLED)  ## Print the benchmarks; installs PyTorch, to compare with (minutes)
+	$(PIP) -e ".[bench]"
 	@set -e; for each in benchmarks/*.py; do echo "$$each"; $(PY) "$$each"; done
 
 # Only the default .venv: one that VENV names may be somebody's own.

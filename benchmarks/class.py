@@ -5,10 +5,7 @@ It stops by itself, and after fifteen minutes whatever happens.
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import shutil
 import signal
 import sys
@@ -16,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from class_parts import hub, lesson, memory
+from common import machine
 
 SERVERS = (8, 32, 128)
 """Gigabytes of the servers that are reckoned with."""
@@ -32,8 +30,8 @@ def main():
         return
     signal.signal(signal.SIGALRM, _stop)
     signal.alarm(60 * MINUTES)
-    result = {"date": str(datetime.date.today()), "machine": _machine(), "classes": []}
-    print(f"{result['date']}, {result['machine']}\n\n{HEADER}")
+    result = {"machine": machine.told(), "classes": []}
+    print(f"{result['machine']}\n\n{HEADER}")
     for count in options.learners:
         measured = _class(count, options.steps)
         result["classes"].append(measured)
@@ -100,13 +98,6 @@ def _count(text):
     if not text.isdecimal() or not 1 <= int(text) <= AT_MOST:
         raise argparse.ArgumentTypeError(f"expected 1 to {AT_MOST} learners, got {text!r}")
     return int(text)
-
-
-def _machine():
-    return (
-        f"{os.cpu_count()} × {platform.machine()}, {platform.system()}, "
-        f"Python {platform.python_version()}"
-    )
 
 
 def _stop(*_):

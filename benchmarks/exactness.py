@@ -5,22 +5,20 @@ told as a share of the array's largest entry, and in units in the last place of 
 """
 
 import collections
-import datetime
 import os
-import platform
 
 # A kernel chosen for this shell is not what a reader's machine runs; NumPy reads it as it loads.
 os.environ.pop("OPENBLAS_CORETYPE", None)
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
 import numpy as np
-import threadpoolctl
+from common import machine
 from exactness_parts import bars, errors, exact, heads, sides
 
 
 def main():
     """Compute every head on every side, and print the tables and the bars."""
-    print(f"{datetime.date.today()}, {_machine()}")
+    print(machine.told())
     if "PyTorch" not in sides.SIDES:
         print("PyTorch is not installed here and is left out (it is in the extra `bench`).")
     drawn = list(heads.all_heads())
@@ -32,17 +30,6 @@ def main():
     print()
     for bar, met, told in bars.verdicts(summaries, drawn):
         print(f"{'met    ' if met else 'NOT MET'} {bar}; {told}")
-
-
-def _machine():
-    blas = ", ".join(
-        f"{library['internal_api']} {library.get('architecture', '')}".strip()
-        for library in threadpoolctl.threadpool_info()
-    )
-    return (
-        f"{os.cpu_count()} × {platform.machine()}, {platform.system()}, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}, {blas}"
-    )
 
 
 def _summaries(drawn):

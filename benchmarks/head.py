@@ -68,7 +68,8 @@ def _table(dtype):
 
 def _growth():
     print(
-        f"\nStreaming, batch 1, width 64, float64\n{'tokens':>8} {'s':>8} {'MB':>8} {'a grid, MB':>12}"
+        "\nStreaming, batch 1, width 64, float64\n"
+        f"{'tokens':>8} {'s':>8} {'MB':>8} {'a grid, MB':>12}"
     )
     for tokens in TOKENS:
         one = growth.measure(tokens)

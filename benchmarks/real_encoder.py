@@ -4,9 +4,7 @@ PyTorch, where it is installed, runs the same layers on the same weights in the 
 two in turn.
 """
 
-import datetime
 import os
-import platform
 import time
 
 # A kernel chosen for this shell is not what a reader's machine runs; NumPy reads it as it loads.
@@ -14,7 +12,7 @@ os.environ.pop("OPENBLAS_CORETYPE", None)
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
 import numpy as np
-import threadpoolctl
+from common import machine
 from real_encoder_parts import fresh
 from redraw_parts import spread
 
@@ -36,7 +34,7 @@ LONG = {128: 40, 512: 10}
 
 def main():
     """Measure in fresh interpreters, then side by side, and print tables and bars."""
-    print(f"{datetime.date.today()}, {_machine()}")
+    print(machine.told())
     bars = _fresh()
     encoder = real_encoder.load(np.float32)
     if pytorch is None:
@@ -49,17 +47,6 @@ def main():
     print()
     for got, bar, told in bars:
         print(f"{'met    ' if got <= bar else 'NOT MET'} {got:.4g}, at most {bar}: {told}")
-
-
-def _machine():
-    threads = ", ".join(
-        f"{library['prefix']} {library.get('architecture') or ''} {library['num_threads']} threads"
-        for library in threadpoolctl.threadpool_info()
-    )
-    return (
-        f"{os.cpu_count()} × {platform.machine()}, {platform.system()}, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}; {threads}"
-    )
 
 
 def _fresh():

@@ -4,12 +4,10 @@
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
 from pathlib import Path
 
+from common import machine
 from redraw_parts import browser, kernel, spread
 
 
@@ -17,8 +15,8 @@ def main():
     """Measure, print the tables, and write them as JSON if asked to."""
     options = _options()
     both = options.kernel == options.browser
-    result = {"date": str(datetime.date.today()), "machine": _machine()}
-    print(f"{result['date']}, {result['machine']}")
+    result = {"machine": machine.told()}
+    print(result["machine"])
     if both or options.kernel:
         result["kernel"] = _kernel(options)
     if both or options.browser:
@@ -39,13 +37,6 @@ def _options():
         "--json", type=Path, help="write the result here, such as build/redraw.json"
     )
     return parser.parse_args()
-
-
-def _machine():
-    return (
-        f"{os.cpu_count()} × {platform.machine()}, {platform.system()}, "
-        f"Python {platform.python_version()}"
-    )
 
 
 def _kernel(options):

@@ -5,16 +5,14 @@ Each is measured in turn with a bare `import numpy`, so that a busy moment falls
 
 import argparse
 import collections
-import datetime
 import itertools
-import os
-import platform
 import re
 import statistics
 import subprocess
 import sys
 import time
 
+from common import machine
 from jupyter_client.manager import start_new_kernel
 
 NUMPY = "import numpy"
@@ -29,10 +27,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11, help="fresh processes of each (11)")
     rounds = parser.parse_args().rounds
-    print(
-        f"{datetime.date.today()}, {os.cpu_count()} × {platform.machine()}, {platform.system()}, "
-    )
-    print(f"Python {platform.python_version()}; medians of {rounds} fresh processes")
+    print(f"{machine.told()}; medians of {rounds} fresh processes")
     _print_processes(rounds)
     _print_kernels(rounds)
     _print_packages(min(rounds, 5))
