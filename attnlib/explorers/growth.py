@@ -6,8 +6,9 @@ import threading
 import ipywidgets as widgets
 
 from attnlib.explorers.messages import keep_apart_from_cells
+from attnlib.explorers.reading import Words
 from attnlib.lessons import growth
-from attnlib.views.growth import HEIGHT, WIDTH, growth_figure, measured_page
+from attnlib.views.growth import HEIGHT, WIDTH, growth_figure, growth_page, measured_page
 
 LOG = logging.getLogger("attnlib")
 READY = "Nothing is measured yet."
@@ -48,13 +49,15 @@ class GrowthExplorer(widgets.VBox):
             "stop": widgets.Button(description="Stop", disabled=True, layout=layout),
         }
         self.progress = widgets.IntProgress(0, max=len(growth.cases(self._biggest)))
-        self._words = widgets.Label(READY)
+        self._state = widgets.Label(READY)
         size = {"width": f"{WIDTH}px", "height": f"{HEIGHT}px"}
         self.pictures = {"growth": widgets.Image(format="png", layout=widgets.Layout(**size))}
         self.numbers = widgets.HTML()
         self._show()
-        bar = widgets.HBox([*self.controls.values(), self.progress, self._words])
-        super().__init__([bar, *self.pictures.values(), self.numbers])
+        words = Words(summary=repr(growth_page(self._counted)))
+        words.layout.max_width = f"{WIDTH}px"
+        bar = widgets.HBox([*self.controls.values(), self.progress, self._state])
+        super().__init__([bar, *self.pictures.values(), words, self.numbers])
         self.add_class("attnlib-panel")
         self.controls["measure"].on_click(lambda _button: self.start())
         self.controls["stop"].on_click(lambda _button: self._stopping.set())
@@ -97,18 +100,18 @@ class GrowthExplorer(widgets.VBox):
         except Exception as error:
             # In a thread nobody stands ready to catch this: the panel must tell it itself.
             LOG.exception("the explorer could not measure")
-            self._words.value = f"Stopped: {str(error) or type(error).__name__}."
+            self._state.value = f"Stopped: {str(error) or type(error).__name__}."
         else:
             done, all_of_them = len(self.measured), len(cases)
             ended = "Done" if done == all_of_them else "Stopped"
-            self._words.value = f"{ended}: {done} of {all_of_them} measured."
+            self._state.value = f"{ended}: {done} of {all_of_them} measured."
         finally:
             self._running(False)
 
     def _say(self, cases):
         """Name the case that comes next."""
         for head, tokens in cases[len(self.measured) :][:1]:
-            self._words.value = f"Measuring T = {tokens:,}, {head} …"
+            self._state.value = f"Measuring T = {tokens:,}, {head} …"
 
     def _show(self):
         self.pictures["growth"].value = growth_figure(self._counted, self.measured).png()

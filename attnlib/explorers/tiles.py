@@ -4,8 +4,8 @@ import ipywidgets as widgets
 
 from attnlib.explorers.head_explorer import HeadExplorer
 from attnlib.explorers.messages import keep_apart_from_cells
+from attnlib.explorers.states import LARGEST_TOKENS
 from attnlib.lessons.online_softmax import trace
-from attnlib.views import numbers
 from attnlib.views.tile_table import tile_table
 
 
@@ -16,10 +16,8 @@ class TileExplorer(HeadExplorer):
 
     Attributes
     ----------
-    reader : ipywidgets.Dropdown
-        The query that reads.
-    tile : ipywidgets.BoundedIntText
-        How many keys it reads at a time.
+    reader, tile : ipywidgets.BoundedIntText
+        The query that reads, and how many keys it reads at a time.
     page : ipywidgets.HTML
         The table of the tiles.
     """
@@ -28,12 +26,8 @@ class TileExplorer(HeadExplorer):
     GRIDS = ("scaled_scores", "weights", "output")
 
     def _pictures(self):
-        style = {"description_width": "initial"}
-        self.reader = widgets.Dropdown(options=_names(self.head), description="Query", style=style)
-        self.tile = widgets.BoundedIntText(
-            1, min=1, max=8, description="Keys in a tile", style=style
-        )
-        self.reader.layout.width = self.tile.layout.width = "170px"
+        self.reader = _number("Query", 0, min=0, max=self.head.query.shape[1] - 1)
+        self.tile = _number("Keys in a tile", 1, min=1, max=LARGEST_TOKENS)
         self.page = widgets.HTML()
         self._tabulate()
         for control in (self.reader, self.tile):
@@ -44,17 +38,21 @@ class TileExplorer(HeadExplorer):
 
     def _redraw(self):
         super()._redraw()
-        names = _names(self.head)
-        if names != list(self.reader.options):
-            self.reader.options = names
+        self.reader.max = self.head.query.shape[1] - 1
         self._tabulate()
 
     def _tabulate(self):
         with self._editing.lock:
-            query = self.reader.value or 0
+            query = self.reader.value
             self.page.value = tile_table(trace(self.head, query, self.tile.value), query).html
 
 
-def _names(head):
-    count = head.query.shape[1]
-    return list(zip(numbers.labels("q", count), range(count), strict=True))
+def _number(description, value, **limits):
+    """A field for a whole number: JupyterLab leaves its arrow keys alone, unlike a list's."""
+    return widgets.BoundedIntText(
+        value,
+        description=description,
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width="170px"),
+        **limits,
+    )

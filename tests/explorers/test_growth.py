@@ -64,7 +64,7 @@ def test_it_stops_when_told_and_keeps_what_it_has(panel, monkeypatch):
     panel.wait()
     assert len(panel.measured) == len(seen) == 1
     assert panel.progress.value == 1
-    assert panel._words.value == "Stopped: 1 of 4 measured."
+    assert panel._state.value == "Stopped: 1 of 4 measured."
     assert not panel.controls["measure"].disabled
 
 
@@ -90,7 +90,7 @@ def test_after_a_stop_it_can_begin_again(panel, monkeypatch):
         go.release()
     panel.start()
     panel.wait()
-    assert panel._words.value == "Done: 4 of 4 measured."
+    assert panel._state.value == "Done: 4 of 4 measured."
 
 
 def test_a_fault_is_told_in_the_panel(panel, monkeypatch, caplog):
@@ -101,7 +101,7 @@ def test_a_fault_is_told_in_the_panel(panel, monkeypatch, caplog):
     monkeypatch.setattr(growth.growth, "measurements", broken)
     panel.start()
     panel.wait()
-    assert panel._words.value == "Stopped: MemoryError."
+    assert panel._state.value == "Stopped: MemoryError."
     assert "could not measure" in caplog.text
     assert not panel.controls["measure"].disabled
 
