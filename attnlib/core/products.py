@@ -22,7 +22,7 @@ def product(left, right, out):
     out : numpy.ndarray
         Shape [..., rows, columns]: filled.
     """
-    *_, rows, columns = out.shape
+    rows, columns = out.shape[-2:]
     if (rows % STEP or columns % STEP) and (rows > FEW or columns > FEW):
         more_rows, more_columns = -rows % STEP, -columns % STEP
         left = _padded(left, more_rows, 0)
