@@ -144,7 +144,7 @@ class DifferenceExplorer(widgets.VBox):
     def _refuse(self, error):
         self.pictures["secant"].add_class(STALE)
         self._words.refusal = (
-            f"Not drawn. {error or type(error).__name__}. "
+            f"Not drawn. {str(error) or type(error).__name__}. "
             "The dashed frame marks the last difference that could be drawn."
         )
 

@@ -135,9 +135,7 @@ class HistoryExplorer(widgets.VBox):
 
     def _refuse(self, error):
         self.pictures["alignments"].add_class(STALE)
-        self._words.refusal = (
-            f"Not drawn: {error or type(error).__name__}. The dashed frame marks the last picture."
-        )
+        self._words.refusal = f"Not drawn: {str(error) or type(error).__name__}. The dashed frame marks the last picture."
 
     def _fold(self, change):
         with self._lock:

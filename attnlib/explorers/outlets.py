@@ -67,6 +67,6 @@ class Outlets:
         """Say why a setting can't be drawn, and mark the last picture as not belonging to it."""
         self.pictures["head"].add_class(STALE)
         self.words.refusal = (
-            f"Not drawn. {error or type(error).__name__} "
+            f"Not drawn. {str(error) or type(error).__name__} "
             "The dashed frame marks the last setting that could be drawn."
         )

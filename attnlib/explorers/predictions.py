@@ -101,7 +101,9 @@ class QuestionForm(Part):
                 # In a callback nobody stands ready to catch this: the form must tell it itself.
                 LOG.exception("an answer to %s could not be judged", self._name)
                 self.passed, self.reasoning = None, ""
-                self.message = f"This answer could not be judged: {error or type(error).__name__}"
+                self.message = (
+                    f"This answer could not be judged: {str(error) or type(error).__name__}"
+                )
             self.commits += 1
 
     def _received(self, _widget, content, _buffers):
