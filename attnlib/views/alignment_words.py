@@ -4,6 +4,7 @@ import numpy as np
 
 from attnlib.lessons.history import context_sensitivity
 from attnlib.views import numbers, tables
+from attnlib.views.numbers import counted
 from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page
 
@@ -100,8 +101,3 @@ def alignment_tables(history):
 def _share(weights, tokens):
     favoured = int(np.argmax(weights))
     return f"{100 * weights[favoured]:.1f} % of {tokens[favoured]}"
-
-
-def counted(number, one):
-    """Say how many, with the plural's s where it belongs."""
-    return f"{number} {one if number == 1 else f'{one}s'}"

@@ -19,8 +19,9 @@ from attnlib.views.alignment_layout import (
     fitted,
     word_slots,
 )
-from attnlib.views.alignment_words import alignment_sentence, counted
+from attnlib.views.alignment_words import alignment_sentence
 from attnlib.views.frame import POINT, draw_frame, draw_label, pixel_axes
+from attnlib.views.numbers import counted
 from attnlib.views.showing import Picture
 
 RADIUS = 7.5

@@ -3,8 +3,8 @@
 import numpy as np
 
 from attnlib.views import numbers, style, tables
-from attnlib.views.alignment_words import counted
 from attnlib.views.ensembles import PAPER
+from attnlib.views.numbers import counted
 from attnlib.views.showing import Page
 
 

@@ -61,3 +61,8 @@ def label(letter, position):
 def labels(letter, count):
     """Name `count` rows or columns in order."""
     return [label(letter, position) for position in range(count)]
+
+
+def counted(number, one):
+    """Say how many, with the plural's s where it belongs."""
+    return f"{number} {one if number == 1 else f'{one}s'}"
