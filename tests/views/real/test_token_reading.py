@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from attnlib.views import style, token_words
-from attnlib.views.token_reading import THICKEST, head_reading, token_reading
+from attnlib.views.real.token_reading import THICKEST, head_reading, token_reading
 from tests.views.real_heads import HOSTILE, LONG, drawn, encoder_heads, reading
 
 REAL, HEADS = encoder_heads()

@@ -7,8 +7,8 @@ import pytest
 
 from attnlib.lessons.head_habits import HABITS, survey
 from attnlib.views import style
-from attnlib.views.habit_page import habit_page
-from attnlib.views.head_sheet import head_sheet
+from attnlib.views.real.habit_page import habit_page
+from attnlib.views.real.head_sheet import head_sheet
 from tests.views.reading import ATTRIBUTES, TAGS, Page
 from tests.views.real_heads import LONG, cut_words, encoder_heads, reading
 

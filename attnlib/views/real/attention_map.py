@@ -8,7 +8,9 @@ import numpy as np
 
 from attnlib.lessons.head_habits import checked, measure, weights_of
 from attnlib.views import style, token_words
-from attnlib.views.attention_map_layout import (
+from attnlib.views.frame import POINT, draw_label, pixel_axes
+from attnlib.views.numbers import counted
+from attnlib.views.real.attention_map_layout import (
     AIR,
     HEAD,
     KEY,
@@ -21,9 +23,7 @@ from attnlib.views.attention_map_layout import (
     has_room_for_weights,
     map_layout,
 )
-from attnlib.views.frame import POINT, draw_label, pixel_axes
-from attnlib.views.head_words import entropy_words, habit_words, strongest_words
-from attnlib.views.numbers import counted
+from attnlib.views.real.head_words import entropy_words, habit_words, strongest_words
 from attnlib.views.showing import Picture
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnlib.views import style
-from attnlib.views.exchange_page import exchange_page
+from attnlib.views.real.exchange_page import exchange_page
 from tests.views.reading import Page
 
 SCORES = np.array([[8.0, 7.9, 8.25], [3.5, 5.01, 4.99]])

@@ -4,7 +4,7 @@ from html import escape
 
 from attnlib.lessons.head_habits import HABITS, THRESHOLD, strongest, survey
 from attnlib.views import numbers, style, tables
-from attnlib.views.head_sheet import sheet_sentence
+from attnlib.views.real.head_sheet import sheet_sentence
 from attnlib.views.shape_page import RULED, SHEET, TEXT
 from attnlib.views.showing import Page
 

@@ -11,8 +11,8 @@ from matplotlib.text import Text
 from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons.one_weight import follow
 from attnlib.views import style
-from attnlib.views.one_score import MOST, BarsLayout, draw_bars, draw_sum, score_figure
-from attnlib.views.one_weight import BAR, weight_page
+from attnlib.views.real.one_score import MOST, BarsLayout, draw_bars, draw_sum, score_figure
+from attnlib.views.real.one_weight import BAR, weight_page
 from tests.authority import seeded
 from tests.views.real_heads import FILE, HOSTILE, cut_words
 

@@ -10,8 +10,8 @@ from matplotlib.image import AxesImage
 
 from attnlib.lessons.head_habits import measure
 from attnlib.views import style, token_words
-from attnlib.views.attention_map import attention_map, head_map
-from attnlib.views.attention_map_layout import KEY, QUERY
+from attnlib.views.real.attention_map import attention_map, head_map
+from attnlib.views.real.attention_map_layout import KEY, QUERY
 from tests.views.real_heads import HOSTILE, LONG, cut_words, drawn, encoder_heads, reading
 
 REAL, HEADS = encoder_heads()

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnlib.lessons.head_habits import checked, position, weights_of
 from attnlib.views import style
-from attnlib.views.head_words import percent
+from attnlib.views.real.head_words import percent
 from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page
 from attnlib.views.token_words import html, shown, spoken

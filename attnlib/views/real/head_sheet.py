@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from attnlib.lessons.head_habits import HABITS, THRESHOLD, strongest, survey
 from attnlib.views import numbers, style
 from attnlib.views.frame import POINT, draw_label, pixel_axes
-from attnlib.views.head_words import percent
 from attnlib.views.numbers import counted
+from attnlib.views.real.head_words import percent
 from attnlib.views.showing import Picture
 
 MOST = 64
