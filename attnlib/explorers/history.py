@@ -10,8 +10,8 @@ from attnlib.explorers.messages import keep_apart_from_cells
 from attnlib.explorers.outlets import STALE
 from attnlib.explorers.reading import Words
 from attnlib.lessons.history import model_history
-from attnlib.views.alignment_layout import MOST
-from attnlib.views.alignment_words import alignment_tables, history_sentence
+from attnlib.views.history.alignment_layout import MOST
+from attnlib.views.history.alignment_words import alignment_tables, history_sentence
 
 LOG = logging.getLogger("attnlib")
 LARGEST_SEED = 9999
@@ -135,7 +135,8 @@ class HistoryExplorer(widgets.VBox):
 
     def _refuse(self, error):
         self.pictures["alignments"].add_class(STALE)
-        self._words.refusal = f"Not drawn: {str(error) or type(error).__name__}. The dashed frame marks the last picture."
+        why = str(error) or type(error).__name__
+        self._words.refusal = f"Not drawn: {why}. The dashed frame marks the last picture."
 
     def _fold(self, change):
         with self._lock:

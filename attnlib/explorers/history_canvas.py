@@ -5,9 +5,9 @@ import zlib
 import numpy as np
 
 from attnlib.views import png
-from attnlib.views.alignment_layout import WORD_SIZE, alignment_layout, fitted, word_slots
-from attnlib.views.alignments import LIMIT, draw_alignment_frame, shown
 from attnlib.views.frame import pixel_axes
+from attnlib.views.history.alignment_layout import WORD_SIZE, alignment_layout, fitted, word_slots
+from attnlib.views.history.alignments import LIMIT, draw_alignment_frame, shown
 from attnlib.views.stamps import INK, PAPER, CellPainter, stamp
 
 SCALE = 2

@@ -12,9 +12,9 @@ from attnlib.explorers.history import HistoryExplorer
 from attnlib.explorers.history_canvas import HEIGHT, SCALE, WIDTH, HistoryCanvas
 from attnlib.explorers.outlets import STALE
 from attnlib.lessons.history import model_history
-from attnlib.views import alignments
-from attnlib.views.alignment_layout import MOST, alignment_layout, word_slots
-from attnlib.views.alignments import LIMIT, shown
+from attnlib.views.history import alignments
+from attnlib.views.history.alignment_layout import MOST, alignment_layout, word_slots
+from attnlib.views.history.alignments import LIMIT, shown
 from tests.explorers.pixels import decoded, wrong_cells
 from tests.views.reading import Page
 

@@ -7,9 +7,9 @@ from matplotlib.ticker import NullLocator
 
 from attnlib.lessons.history import context_sensitivity
 from attnlib.views import numbers, style, tables
-from attnlib.views.alignment_layout import fitted
-from attnlib.views.alignments import FONT
 from attnlib.views.frame import POINT
+from attnlib.views.history.alignment_layout import fitted
+from attnlib.views.history.alignments import FONT
 from attnlib.views.shape_page import SHEET
 from attnlib.views.showing import Page, Picture
 

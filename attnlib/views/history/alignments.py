@@ -7,7 +7,8 @@ number can run at the same time, a higher number waits for the lower ones.
 import numpy as np
 
 from attnlib.views import figures, style
-from attnlib.views.alignment_layout import (
+from attnlib.views.frame import POINT, draw_frame, draw_label, pixel_axes
+from attnlib.views.history.alignment_layout import (
     AREA,
     BACK_LINE,
     FONT,
@@ -19,8 +20,7 @@ from attnlib.views.alignment_layout import (
     fitted,
     word_slots,
 )
-from attnlib.views.alignment_words import alignment_sentence
-from attnlib.views.frame import POINT, draw_frame, draw_label, pixel_axes
+from attnlib.views.history.alignment_words import alignment_sentence
 from attnlib.views.numbers import counted
 from attnlib.views.showing import Picture
 

@@ -8,8 +8,8 @@ from matplotlib.text import Text
 
 from attnlib.lessons.bottleneck import costs, traces
 from attnlib.lessons.history import context_sensitivity, model_history
-from attnlib.views.bottleneck import cost_table, draw_fading, draw_moves, fading_figure
 from attnlib.views.frame import pixel_axes
+from attnlib.views.history.bottleneck import cost_table, draw_fading, draw_moves, fading_figure
 from attnlib.views.layout import Layout
 from tests.views.reading import Page
 

@@ -9,7 +9,8 @@ from matplotlib.text import Text
 
 from attnlib.lessons.history import context_sensitivity, model_history
 from attnlib.views import numbers
-from attnlib.views.alignment_layout import (
+from attnlib.views.frame import pixel_axes
+from attnlib.views.history.alignment_layout import (
     ADVANCE,
     MISSING,
     MOST,
@@ -18,9 +19,8 @@ from attnlib.views.alignment_layout import (
     fitted,
     word_slots,
 )
-from attnlib.views.alignment_words import alignment_tables, history_sentence
-from attnlib.views.alignments import alignment_figure, draw_alignment_frame, shown
-from attnlib.views.frame import pixel_axes
+from attnlib.views.history.alignment_words import alignment_tables, history_sentence
+from attnlib.views.history.alignments import alignment_figure, draw_alignment_frame, shown
 from tests.views.reading import Page
 
 HOSTILE = ("<img", "src=x", "onerror=alert(1)>")
