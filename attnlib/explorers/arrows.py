@@ -17,7 +17,7 @@ class ArrowCanvas:
     Parameters
     ----------
     view : module
-        `views.mixture` or `views.match`.
+        `views.vectors.mixture` or `views.vectors.match`.
     """
 
     def __init__(self, view):
@@ -68,7 +68,7 @@ class ArrowPicture:
     Parameters
     ----------
     view : module
-        `views.mixture` or `views.match`.
+        `views.vectors.mixture` or `views.vectors.match`.
     head : SelfAttentionForward
         The first to show.
 

@@ -2,8 +2,9 @@
 
 from attnlib.explorers.arrows import ArrowPicture
 from attnlib.explorers.head_explorer import HeadExplorer
-from attnlib.views import match, mixture, sentences
-from attnlib.views.mixture_scene import outputs_sentence
+from attnlib.views import sentences
+from attnlib.views.vectors import match, mixture
+from attnlib.views.vectors.mixture_scene import outputs_sentence
 
 
 class _Chapter(HeadExplorer):

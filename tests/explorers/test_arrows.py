@@ -8,8 +8,9 @@ from attnlib.explorers import panels, states
 from attnlib.explorers.arrows import ArrowCanvas
 from attnlib.explorers.outlets import STALE
 from attnlib.lessons import examples
-from attnlib.views import labels, match, mixture, style
+from attnlib.views import labels, style
 from attnlib.views.frame import pixel_axes
+from attnlib.views.vectors import match, mixture
 from tests.authority import seeded
 from tests.explorers.pixels import decoded
 

@@ -8,10 +8,11 @@ from matplotlib.text import Text
 
 from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons import examples
-from attnlib.views import arrows, labels, plane, style
+from attnlib.views import labels, style
 from attnlib.views.frame import pixel_axes
-from attnlib.views.mixture import SIZE, Painter, mixture_figure
-from attnlib.views.mixture_scene import Scene
+from attnlib.views.vectors import arrows, plane
+from attnlib.views.vectors.mixture import SIZE, Painter, mixture_figure
+from attnlib.views.vectors.mixture_scene import Scene
 from tests.authority import seeded
 
 

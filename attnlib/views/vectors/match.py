@@ -3,12 +3,12 @@
 import numpy as np
 
 from attnlib.views import labels, numbers, style
-from attnlib.views.arrows import barbs, strokes
 from attnlib.views.frame import POINT, pixel_axes
 from attnlib.views.layout import Layout
-from attnlib.views.match_scene import Scene, describe, written
-from attnlib.views.plane import draw_beside, draw_plane
 from attnlib.views.showing import Picture
+from attnlib.views.vectors.arrows import barbs, strokes
+from attnlib.views.vectors.match_scene import Scene, describe, written
+from attnlib.views.vectors.plane import draw_beside, draw_plane
 
 SIZE = Layout((), 0, None, 690, 350)
 BESIDE, TOP, LINE, NOTE_LINE = 338, 54, 19, 17

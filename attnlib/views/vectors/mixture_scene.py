@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlib.lessons import mixture
 from attnlib.views import numbers, sentences, style
-from attnlib.views.plane import Plane, reach
+from attnlib.views.vectors.plane import Plane, reach
 
 MOST_TERMS = 3
 """Most terms of a sum that are written out."""

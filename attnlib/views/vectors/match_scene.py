@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlib.lessons.matching import Match, match
 from attnlib.views import numbers, sentences
-from attnlib.views.plane import Plane, reach
+from attnlib.views.vectors.plane import Plane, reach
 
 
 @dataclass(frozen=True, eq=False)

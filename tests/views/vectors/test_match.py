@@ -10,7 +10,7 @@ from attnlib import scaled_dot_product_self_attention
 from attnlib.lessons import examples
 from attnlib.views import figures
 from attnlib.views.frame import pixel_axes
-from attnlib.views.match import LINES, ROWS, SIZE, Painter, Scene, match_figure
+from attnlib.views.vectors.match import LINES, ROWS, SIZE, Painter, Scene, match_figure
 from tests.authority import seeded
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from attnlib.views import labels, numbers, style
-from attnlib.views.arrows import barbs, strokes
 from attnlib.views.frame import POINT, pixel_axes
 from attnlib.views.layout import Layout
-from attnlib.views.mixture_scene import MOST_TERMS, Scene, describe, point, terms
-from attnlib.views.plane import draw_beside, draw_plane
 from attnlib.views.showing import Picture
+from attnlib.views.vectors.arrows import barbs, strokes
+from attnlib.views.vectors.mixture_scene import MOST_TERMS, Scene, describe, point, terms
+from attnlib.views.vectors.plane import draw_beside, draw_plane
 
 SIZE = Layout((), 0, None, 640, 350)
 SPOKES = "grey line: a value as an arrow"
