@@ -37,7 +37,7 @@ lab: $(INSTALLED)  ## Open JupyterLab on the first chapter; LAB_ARGS="--no-brows
 # The notebooks run even when a test has failed: one run shows everything that is broken.
 test: check  ## Pass every check: style, tests, every notebook from a fresh kernel
 	@status=0; \
-	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest -m "not browser and not hub" || status=1; \
+	ATTNLIB_REQUIRE_TOOLS=1 $(PY) -m pytest -n auto --dist loadfile -m "not browser and not hub" || status=1; \
 	$(PY) -m pytest --nbval --nbval-current-env notebooks || status=1; \
 	exit $$status
 
