@@ -6,11 +6,11 @@ import os
 import shutil
 import sys
 
-from attnlib.lessons import hand_in_folders, hand_ins
 from attnlib.lessons.checker import check_backward, check_forward
 from attnlib.lessons.checking.verdicts import MORE
 from attnlib.lessons.evidence import learner_evidence
-from attnlib.lessons.hand_in_results import exit_status
+from attnlib.lessons.hand_ins import folders, opening
+from attnlib.lessons.hand_ins.results import exit_status
 from attnlib.views import hand_in_table
 from attnlib.views.report import evidence_report
 
@@ -71,14 +71,14 @@ def _parser():
     check = parser.add_subparsers(dest="command", title="check your own").add_parser(
         "check",
         help="check an attention function in a file of your own",
-        description=CHECK.format(seconds=hand_in_folders.SECONDS),
+        description=CHECK.format(seconds=folders.SECONDS),
         epilog=CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     check.add_argument(
         "address",
         metavar="FILE:FUNCTION",
-        help=f"such as {hand_ins.EXAMPLE}, or FOLDER:FUNCTION; each file is run",
+        help=f"such as {opening.EXAMPLE}, or FOLDER:FUNCTION; each file is run",
     )
     check.add_argument("--backward", action="store_true", help="it computes gradients: check them")
     form = check.add_mutually_exclusive_group()
@@ -94,18 +94,18 @@ def _parser():
 
 def _check(arguments):
     try:
-        path, _ = hand_ins.parted(arguments.address)
+        path, _ = opening.parted(arguments.address)
         if arguments.form or (path.is_dir() and not arguments.explain):
             return _check_many(arguments)
         return _check_one(arguments)
-    except hand_ins.HandInError as refusal:
+    except opening.HandInError as refusal:
         _write(f"Not checked: {refusal}", sys.stderr)
         return NOT_RUN
 
 
 def _check_one(arguments):
     judge = check_backward if arguments.backward else check_forward
-    with hand_ins.opened(arguments.address) as function:
+    with opening.opened(arguments.address) as function:
         verdict = judge(function)
     said = str(verdict)
     if said.endswith(MORE):
@@ -116,7 +116,7 @@ def _check_one(arguments):
 
 
 def _check_many(arguments):
-    results = hand_in_folders.check(arguments.address, arguments.backward)
+    results = folders.check(arguments.address, arguments.backward)
     if arguments.form == "json":
         _write(hand_in_table.as_json(results))
     elif arguments.form == "csv":

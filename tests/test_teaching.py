@@ -13,7 +13,7 @@ import handout
 from attnlib.__main__ import main
 from attnlib.lessons import predictions
 from tests import chapters
-from tests.lessons.test_hand_in_folders import HEAD
+from tests.lessons.hand_ins.test_folders import HEAD
 from tests.test_readme import MAKEFILE, targets_made, targets_named
 
 ROOT = Path(__file__).resolve().parents[1]

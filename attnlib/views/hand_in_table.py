@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import fields
 from textwrap import wrap
 
-from attnlib.lessons.hand_in_results import (
+from attnlib.lessons.hand_ins.results import (
     NOT_ATTEMPTED,
     NOT_RUN,
     RIGHT,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from attnlib.lessons.hand_in_results import NOT_ATTEMPTED, NOT_RUN, RIGHT, WRONG, Result
+from attnlib.lessons.hand_ins.results import NOT_ATTEMPTED, NOT_RUN, RIGHT, WRONG, Result
 from attnlib.views import hand_in_table
 
 LONG = "a_name_as_a_learning_platform_makes_them_assignsubmission_file_4711.py"

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from attnlib.lessons import hand_in_folders
-from attnlib.lessons.hand_in_results import (
+from attnlib.lessons.hand_ins import folders
+from attnlib.lessons.hand_ins.opening import HandInError
+from attnlib.lessons.hand_ins.results import (
     NOT_ATTEMPTED,
     NOT_RUN,
     RIGHT,
@@ -16,7 +17,6 @@ from attnlib.lessons.hand_in_results import (
     exit_status,
     one_line,
 )
-from attnlib.lessons.hand_ins import HandInError
 
 HEAD = """
 import numpy as np
@@ -74,7 +74,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(folder):
-    return {x.file: x for x in hand_in_folders.check(f"{folder}:attention", seconds=8)}
+    return {x.file: x for x in folders.check(f"{folder}:attention", seconds=8)}
 
 
 class TestAClass:
@@ -102,7 +102,7 @@ class TestAClass:
 
 def one(folder, text, name="attention", backward=False, **options):
     (folder / "one.py").write_text(text, encoding="utf-8")
-    (found,) = hand_in_folders.check(f"{folder}:{name}", backward, **options)
+    (found,) = folders.check(f"{folder}:{name}", backward, **options)
     return found
 
 
@@ -115,11 +115,11 @@ class TestOneHandIn:
     def test_a_file_of_its_own_is_checked_too_and_keeps_its_neighbours(self, tmp_path):
         (tmp_path / "helper.py").write_text(HEAD)
         (tmp_path / "mine.py").write_text("from helper import attention\n")
-        (found,) = hand_in_folders.check(f"{tmp_path}/mine.py:attention")
+        (found,) = folders.check(f"{tmp_path}/mine.py:attention")
         assert (found.result, found.file) == (RIGHT, f"{tmp_path}/mine.py")
 
     def test_a_fault_of_the_check_is_not_taken_for_one_of_the_learner_s(self, tmp_path):
-        text = f"import attnlib.lessons.hand_in_results as r\nr.of_verdict = None\n{HEAD}"
+        text = f"import attnlib.lessons.hand_ins.results as r\nr.of_verdict = None\n{HEAD}"
         found = one(tmp_path, text)
         assert found.result == NOT_RUN
         assert found.said.startswith("the check itself failed: TypeError")
@@ -163,7 +163,7 @@ class TestWhatIsAHandIn:
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        return [x.relative_to(folder).as_posix() for x in hand_in_folders.found(folder, "head.run")]
+        return [x.relative_to(folder).as_posix() for x in folders.found(folder, "head.run")]
 
     def test_python_files_and_notebooks_in_the_folder_and_below(self, tmp_path):
         files = [("b.py", ""), ("A.ipynb", ""), ("c/d/e.py", ""), ("notes.txt", "head"), ("f", "")]
@@ -188,12 +188,12 @@ class TestWhatIsAHandIn:
         (tmp_path / "ana").mkdir()
         (tmp_path / "ana" / "helper.py").write_text(HEAD.replace("attention", "attend"))
         (tmp_path / "ana" / "mine.py").write_text("from helper import attend as attention\n")
-        (found,) = hand_in_folders.check(f"{tmp_path}:attention")
+        (found,) = folders.check(f"{tmp_path}:attention")
         assert (found.file, found.result) == ("ana/mine.py", RIGHT)
 
     def test_a_folder_without_any_is_refused(self, tmp_path):
         with pytest.raises(HandInError, match=r"holds no hand-in: no file in it ends in \.py"):
-            hand_in_folders.check(f"{tmp_path}:f")
+            folders.check(f"{tmp_path}:f")
 
 
 @pytest.mark.parametrize(

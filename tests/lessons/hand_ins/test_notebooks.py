@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from attnlib.lessons import hand_ins, notebook_hand_ins
 from attnlib.lessons.checker import check_backward, check_forward
+from attnlib.lessons.hand_ins import notebooks, opening
 from tests import chapters
 from tests.test_exercises import FENCE, exercises
 
@@ -28,11 +28,11 @@ def notebook(tmp_path):
 
 
 def kept(path, name):
-    return [ast.unparse(each.node) for each in notebook_hand_ins.needed(path, name)]
+    return [ast.unparse(each.node) for each in notebooks.needed(path, name)]
 
 
 def refusal(address):
-    with pytest.raises(hand_ins.HandInError) as caught, hand_ins.opened(address):
+    with pytest.raises(opening.HandInError) as caught, opening.opened(address):
         pass
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -74,7 +74,7 @@ class TestWhatIsPicked:
 
     def test_the_last_definition_counts_as_after_a_run_of_the_whole(self, notebook):
         path = notebook("def f():\n    return 1", "def f():\n    return 2")
-        with hand_ins.opened(f"{path}:f") as function:
+        with opening.opened(f"{path}:f") as function:
             assert function() == 2
 
     def test_a_decorator_a_default_and_a_base_class_are_needed(self, notebook):
@@ -83,7 +83,7 @@ class TestWhatIsPicked:
             "class B(A):\n    @functools.cache\n    def run(self, x=size):\n        return x",
             "b = B()",
         )
-        with hand_ins.opened(f"{path}:b.run") as function:
+        with opening.opened(f"{path}:b.run") as function:
             assert function() == 3
 
     def test_what_only_ipython_reads_is_skipped(self, notebook):
@@ -91,12 +91,12 @@ class TestWhatIsPicked:
             "%matplotlib inline\n!ls\nimport math\nmath.sqrt?",
             "%%time\ndef f(x):\n    if x:\n        %time math.sqrt(x)\n    return math.sqrt(x)",
         )
-        with hand_ins.opened(f"{path}:f") as function:
+        with opening.opened(f"{path}:f") as function:
             assert function(4) == 2
 
     def test_a_percent_sign_of_python_is_no_magic(self, notebook):
         path = notebook("def f(x):\n    return (x\n        % 3)")
-        with hand_ins.opened(f"{path}:f") as function:
+        with opening.opened(f"{path}:f") as function:
             assert function(4) == 1
 
     def test_nothing_is_kept_for_a_name_that_is_not_there(self, notebook):
@@ -121,7 +121,7 @@ class TestRefusals:
         told = refusal(f"{notebook('', 'def f(x:' + chr(10) + '    return x')}:f")
         assert "code cell 2, line 1, SyntaxError: " in told
         path = notebook("def f():\n    return 1", "print(f(")
-        with hand_ins.opened(f"{path}:f") as function:
+        with opening.opened(f"{path}:f") as function:
             assert function() == 1
 
     @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ class TestTheChapter:
         return path
 
     def test_its_functions_pass_once_they_are_written(self, solved):
-        with hand_ins.opened(f"{solved}:attention") as function:
+        with opening.opened(f"{solved}:attention") as function:
             assert check_forward(function).passed
-        with hand_ins.opened(f"{solved}:attention_backward") as function:
+        with opening.opened(f"{solved}:attention_backward") as function:
             assert check_backward(function).passed
 
     def test_its_explorers_and_checks_are_not_run(self, solved):
@@ -178,7 +178,7 @@ class TestTheChapter:
         assert "import numpy as np" in lines
 
     def test_untouched_it_says_that_nothing_was_attempted(self):
-        with hand_ins.opened(f"{CHAPTER}:attention") as function:
+        with opening.opened(f"{CHAPTER}:attention") as function:
             verdict = check_forward(function)
         assert (verdict.passed, verdict.attempted) == (False, False)
 
@@ -187,11 +187,11 @@ def test_a_hand_in_without_neighbours_cannot_import_them(tmp_path):
     (tmp_path / "hand_in_of_another.py").write_text("def f():\n    return 1\n")
     mine = tmp_path / "mine.py"
     mine.write_text("from hand_in_of_another import f\n")
-    with hand_ins.opened(f"{mine}:f") as function:
+    with opening.opened(f"{mine}:f") as function:
         assert function() == 1
     del sys.modules["hand_in_of_another"]
     with (
-        pytest.raises(hand_ins.HandInError, match="No module named 'hand_in_of_another'"),
-        hand_ins.opened(f"{mine}:f", neighbours=False),
+        pytest.raises(opening.HandInError, match="No module named 'hand_in_of_another'"),
+        opening.opened(f"{mine}:f", neighbours=False),
     ):
         pass

@@ -15,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from attnlib.lessons.hand_in_results import NOT_RUN, Result, one_line
-from attnlib.lessons.hand_ins import HandInError, parted
+from attnlib.lessons.hand_ins.opening import HandInError, parted
+from attnlib.lessons.hand_ins.results import NOT_RUN, Result, one_line
 
 SECONDS = 30.0
 """How long one hand-in may take in all, from the start of its process."""
 SUFFIXES = (".py", ".ipynb")
-PACKAGES = Path(__file__).resolve().parents[2]
+PACKAGES = Path(__file__).resolve().parents[3]
 # Not the rest: a server's tokens are in its environment too.
 KEPT = (
     *("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONPATH", "SYSTEMROOT"),
@@ -115,7 +115,7 @@ def _hidden(path):
 
 
 def _checked(path, name, shown, backward, seconds, alone):
-    command = [sys.executable, "-m", "attnlib.lessons.hand_in_worker", f"{path.resolve()}:{name}"]
+    command = [sys.executable, "-m", "attnlib.lessons.hand_ins.worker", f"{path.resolve()}:{name}"]
     command += ["--backward"] * backward + ["--alone"] * alone
     # A file rather than a pipe: whatever the hand-in starts and leaves can't keep a file open.
     with (

@@ -10,7 +10,7 @@ import traceback
 import types
 from pathlib import Path
 
-from attnlib.lessons import notebook_hand_ins
+from attnlib.lessons.hand_ins import notebooks
 
 MODULE = "attnlib_hand_in"
 """The module's name: no file of the reader's can then be mistaken for an installed library."""
@@ -98,17 +98,15 @@ def _readable_pieces(path, name):
 
 def _pieces(path, name):
     """Return what is to be run, each piece with the words that say where in the file it stands."""
-    if path.suffix != notebook_hand_ins.SUFFIX:
+    if path.suffix != notebooks.SUFFIX:
         return [("", path.read_bytes())]
     first, _, _ = name.partition(".")
     try:
-        statements = notebook_hand_ins.needed(path, first)
+        statements = notebooks.needed(path, first)
     except ValueError as error:
         raise HandInError(f"{path} could not be run: {error}") from None
     if not statements:
-        raise HandInError(
-            f"{path} has no {first}: {_others(notebook_hand_ins.functions(path), first)}"
-        )
+        raise HandInError(f"{path} has no {first}: {_others(notebooks.functions(path), first)}")
     return [(f"code cell {x.cell}, ", ast.Module([x.node], [])) for x in statements]
 
 

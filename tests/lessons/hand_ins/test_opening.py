@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from attnlib.lessons import hand_ins
+from attnlib.lessons.hand_ins import opening
 
 RIGHT = "def attention(query, key, value):\n    return query + key + value\n"
 
@@ -20,48 +20,48 @@ def file(tmp_path):
 
 
 def refusal(address):
-    with pytest.raises(hand_ins.HandInError) as caught, hand_ins.opened(address):
+    with pytest.raises(opening.HandInError) as caught, opening.opened(address):
         pass
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 def test_the_function_is_lent_by_its_name(file):
-    with hand_ins.opened(f"{file(RIGHT)}:attention") as function:
+    with opening.opened(f"{file(RIGHT)}:attention") as function:
         assert function(1, 2, 3) == 6
 
 
 def test_a_dot_leads_into_a_class_or_an_object(file):
     text = "class Head:\n    @staticmethod\n    def run(x):\n        return x\nhead = Head()\n"
     for name in ("Head.run", "head.run"):
-        with hand_ins.opened(f"{file(text)}:{name}") as function:
+        with opening.opened(f"{file(text)}:{name}") as function:
             assert function(3) == 3
 
 
 def test_it_may_import_its_neighbour_even_while_it_is_called(file):
     file("NUMBER = 42\n", "hand_in_neighbour.py")
     text = "def late():\n    from hand_in_neighbour import NUMBER\n    return NUMBER\n"
-    with hand_ins.opened(f"{file(text)}:late") as function:
+    with opening.opened(f"{file(text)}:late") as function:
         assert function() == 42
     sys.modules.pop("hand_in_neighbour")
 
 
 def test_it_runs_as_an_import_does_and_not_as_a_script(file):
     text = RIGHT + 'if __name__ == "__main__":\n    raise RuntimeError("as a script")\n'
-    with hand_ins.opened(f"{file(text)}:attention") as function:
-        assert function.__module__ == hand_ins.MODULE
+    with opening.opened(f"{file(text)}:attention") as function:
+        assert function.__module__ == opening.MODULE
 
 
 def test_what_is_changed_in_the_file_is_read_anew_and_nothing_is_left_beside_it(file, tmp_path):
     for number in (1, 2):
-        with hand_ins.opened(f"{file(f'def f(): return {number}')}:f") as function:
+        with opening.opened(f"{file(f'def f(): return {number}')}:f") as function:
             assert function() == number
     assert [path.name for path in tmp_path.iterdir()] == ["my_file.py"]
 
 
 def test_python_is_left_as_it_was_whether_the_file_runs_or_not(file):
     before, modules = list(sys.path), set(sys.modules)
-    with hand_ins.opened(f"{file(RIGHT)}:attention"):
+    with opening.opened(f"{file(RIGHT)}:attention"):
         assert sys.path != before
     refusal(f"{file('import sys; sys.path.clear(); 1 / 0')}:attention")
     assert sys.path == before
@@ -70,7 +70,7 @@ def test_python_is_left_as_it_was_whether_the_file_runs_or_not(file):
 
 @pytest.mark.parametrize("address", ["my_file.py", "my_file.py:", ":f", "", "a.py:2f", "C:\\a.py"])
 def test_an_address_without_file_or_function_is_refused_with_an_example(address):
-    assert hand_ins.EXAMPLE in refusal(address)
+    assert opening.EXAMPLE in refusal(address)
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_named(tmp_path):

@@ -1,6 +1,6 @@
-"""``python -m attnlib.lessons.hand_in_worker``: check one hand-in in a process of its own.
+"""``python -m attnlib.lessons.hand_ins.worker``: check one hand-in in a process of its own.
 
-It is started by `hand_in_folders` and writes one JSON object. What the hand-in prints is dropped.
+It is started by `folders` and writes one JSON object. What the hand-in prints is dropped.
 """
 
 import contextlib
@@ -8,8 +8,8 @@ import json
 import os
 import sys
 
-from attnlib.lessons import hand_in_results
 from attnlib.lessons.checking.attempts import in_words
+from attnlib.lessons.hand_ins import results
 
 MEMORY = 4 * 2**30
 """Bytes that a hand-in may ask for, where the system can hold it to that."""
@@ -32,11 +32,11 @@ def main(arguments):
         os.dup2(nowhere, stream.fileno())
     _limit()
     try:
-        result = hand_in_results.check(address, "--backward" in options, "--alone" not in options)
+        result = results.check(address, "--backward" in options, "--alone" not in options)
     except Exception as error:
         # A fault of ours is not to look like one of the learner's.
-        said = hand_in_results.one_line(f"the check itself failed: {in_words(error)}")
-        result = hand_in_results.Result("", hand_in_results.NOT_RUN, said=said)
+        said = results.one_line(f"the check itself failed: {in_words(error)}")
+        result = results.Result("", results.NOT_RUN, said=said)
     os.write(answer, json.dumps(result.as_plain()).encode())
     # At once: a thread that it left, or what it asked to be done at exit, could go on for ever.
     os._exit(0)

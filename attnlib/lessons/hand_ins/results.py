@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from attnlib.lessons import hand_ins
 from attnlib.lessons.checker import check_backward, check_forward
 from attnlib.lessons.checking.verdicts import TITLES
+from attnlib.lessons.hand_ins import opening
 
 RIGHT, WRONG, NOT_ATTEMPTED, NOT_RUN = "right", "wrong", "not attempted", "not run"
 LONGEST = 300
@@ -47,7 +47,7 @@ def check(address, backward=False, neighbours=True):
     Parameters
     ----------
     address : str
-        As `hand_ins.opened` takes it.
+        As `opening.opened` takes it.
     backward : bool, default False
         Whether it computes gradients.
     neighbours : bool, default True
@@ -61,9 +61,9 @@ def check(address, backward=False, neighbours=True):
     file = address.rpartition(":")[0]
     judge = check_backward if backward else check_forward
     try:
-        with hand_ins.opened(address, neighbours) as function:
+        with opening.opened(address, neighbours) as function:
             return of_verdict(file, judge(function))
-    except hand_ins.HandInError as refusal:
+    except opening.HandInError as refusal:
         said = str(refusal).removeprefix(f"{file} ").replace(file, Path(file).name)
         return Result(file, NOT_RUN, said=one_line(said))
 
