@@ -16,7 +16,7 @@ from attnlib.core.sharing import Crew, share
 
 QUERIES, KEYS = 256, 1024
 """The shape of a tile: two of them fit the cache of one core, and products still run at speed."""
-ROWS = 32
+ROWS = 16
 """How many queries are sent back at a time against all keys at once."""
 
 
