@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from attnlib.core import fused, inputs, stages, tape
+from attnlib.core import fused, inputs, overflow, stages, tape
 from attnlib.core.records import PreparedScores, SelfAttentionForward
 
 MEMORY_LIMIT = 2**30
@@ -42,16 +42,16 @@ def scaled_dot_product_self_attention(query, key, value, *, memory_limit=MEMORY_
     """
     operands, reaches = inputs.accept(query, key, value, memory_limit)
     scale = 1.0 / math.sqrt(operands[0].shape[2])
-    lowered, factor = inputs.lower(operands[2], reaches[2])
+    lowered, factor = overflow.lower(operands[2], reaches[2])
     made = fused.forward(*operands[:2], lowered, scale)
     raw_scores, scaled_scores, weights, output, favoured = made
     if factor != 1:
         with np.errstate(over="ignore"):
             output *= factor
-    if inputs.may_overflow(stages.forward_bounds(reaches), output.dtype):
-        inputs.check_stage(stages.RAW_SCORES, raw_scores)
-        inputs.check_spread(stages.LOG_WEIGHTS, scaled_scores)
-        inputs.check_stage(stages.OUTPUT, output)
+    if overflow.may_overflow(stages.forward_bounds(reaches), output.dtype):
+        overflow.check_stage(stages.RAW_SCORES, raw_scores)
+        overflow.check_spread(stages.LOG_WEIGHTS, scaled_scores)
+        overflow.check_stage(stages.OUTPUT, output)
     for array in made:
         inputs.read_only(array)
     return SelfAttentionForward(
@@ -72,8 +72,8 @@ def prepare_scores(query, key, value, memory_limit=MEMORY_LIMIT):
     operands, reaches = inputs.accept(query, key, value, memory_limit)
     scale = 1.0 / math.sqrt(operands[0].shape[2])
     raw_scores, scaled_scores = fused.scores(*operands[:2], scale)
-    if inputs.may_overflow(stages.forward_bounds(reaches), raw_scores.dtype):
-        inputs.check_stage(stages.RAW_SCORES, raw_scores)
+    if overflow.may_overflow(stages.forward_bounds(reaches), raw_scores.dtype):
+        overflow.check_stage(stages.RAW_SCORES, raw_scores)
     kept = inputs.read_only(raw_scores), inputs.read_only(scaled_scores)
     return PreparedScores(*operands, scale, *kept, reaches)
 

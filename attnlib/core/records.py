@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.core import fused, inputs, stages
+from attnlib.core import fused, inputs, overflow, stages
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,12 +127,12 @@ class SelfAttentionForward(PreparedScores):
         gradients = fused.backward(self, grad_output)
         grad_value, grad_weights, grad_scaled, grad_raw, grad_query, grad_key = gradients
         bounds = stages.backward_bounds(self._reaches, reach, self.query.shape[1])
-        if inputs.may_overflow(bounds, grad_output.dtype):
-            inputs.check_stage(stages.GRAD_VALUE, grad_value)
-            inputs.check_stage(stages.GRAD_WEIGHTS, grad_weights)
-            inputs.check_stage(stages.GRAD_SCALED_SCORES, grad_scaled)
-            inputs.check_stage(stages.GRAD_QUERY, grad_query)
-            inputs.check_stage(stages.GRAD_KEY, grad_key)
+        if overflow.may_overflow(bounds, grad_output.dtype):
+            overflow.check_stage(stages.GRAD_VALUE, grad_value)
+            overflow.check_stage(stages.GRAD_WEIGHTS, grad_weights)
+            overflow.check_stage(stages.GRAD_SCALED_SCORES, grad_scaled)
+            overflow.check_stage(stages.GRAD_QUERY, grad_query)
+            overflow.check_stage(stages.GRAD_KEY, grad_key)
         for array in gradients:
             inputs.read_only(array)
         return SelfAttentionGradients(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlib.core import fused, inputs, stages, tiles
+from attnlib.core import fused, inputs, overflow, stages, tiles
 from attnlib.core.records import SelfAttentionGradients
 
 
@@ -78,12 +78,12 @@ class StreamingSelfAttention:
         with np.errstate(all="ignore"):
             grad_query, grad_key, grad_value = made = tiles.backward(self, grad_output)
         bounds = stages.backward_bounds(self._reaches, reach, self.query.shape[1])
-        if inputs.may_overflow(bounds, grad_output.dtype):
-            inputs.check_stage(stages.GRAD_VALUE, grad_value)
+        if overflow.may_overflow(bounds, grad_output.dtype):
+            overflow.check_stage(stages.GRAD_VALUE, grad_value)
             _check_grid(stages.GRAD_WEIGHTS, self, grad_output)
             _check_grid(stages.GRAD_SCALED_SCORES, self, grad_output)
-            inputs.check_stage(stages.GRAD_QUERY, grad_query)
-            inputs.check_stage(stages.GRAD_KEY, grad_key)
+            overflow.check_stage(stages.GRAD_QUERY, grad_query)
+            overflow.check_stage(stages.GRAD_KEY, grad_key)
         return SelfAttentionGradients(*map(inputs.read_only, made))
 
 
@@ -117,23 +117,23 @@ def streaming_self_attention(query, key, value):
     """
     operands, reaches = inputs.accept(query, key, value, math.inf)
     scale = 1.0 / math.sqrt(operands[0].shape[2])
-    lowered, factor = inputs.lower(operands[2], reaches[2])
+    lowered, factor = overflow.lower(operands[2], reaches[2])
     with np.errstate(all="ignore"):
         output, *kept = tiles.forward(*operands[:2], lowered, scale)
         output *= factor
         largest, total, _ = kept
         made = output, largest + np.log(total), *kept
     head = StreamingSelfAttention(*operands, scale, *map(inputs.read_only, made), reaches)
-    if inputs.may_overflow(stages.forward_bounds(reaches), output.dtype):
+    if overflow.may_overflow(stages.forward_bounds(reaches), output.dtype):
         _check_grid(stages.RAW_SCORES, head)
         _check_grid(stages.LOG_WEIGHTS, head)
-        inputs.check_stage(stages.OUTPUT, output)
+        overflow.check_stage(stages.OUTPUT, output)
     return head
 
 
 def _check_grid(stage, head, grad_output=None):
     """Refuse a grid's stage that overflowed: made anew, block by block."""
-    check = inputs.check_spread if stage == stages.LOG_WEIGHTS else inputs.check_stage
+    check = overflow.check_spread if stage == stages.LOG_WEIGHTS else overflow.check_stage
     for item, queries in tiles.blocks(*head.query.shape[:2]):
         part = slice(item, item + 1), queries
         with np.errstate(all="ignore"):

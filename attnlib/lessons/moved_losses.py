@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from attnlib.core import inputs
+from attnlib.core import inputs, overflow
 from attnlib.core.head import scaled_dot_product_self_attention
 from attnlib.lessons.third_derivative import third_derivatives
 
@@ -141,7 +141,7 @@ class MovedLosses:
         seed = self.arrays["grad_output"]
         with np.errstate(all="ignore"):
             losses = np.sum(head.output.reshape(-1, *seed.shape) * seed, axis=(1, 2, 3))
-        inputs.check_stage("objective", losses)
+        overflow.check_stage("objective", losses)
         return losses
 
     def slopes(self, operand, index, steps):
@@ -156,7 +156,7 @@ class MovedLosses:
         below, above = np.split(self.at(operand, index, np.concatenate([-steps, steps])), 2)
         with np.errstate(all="ignore"):
             slopes = (above - below) / (2 * steps)
-        inputs.check_stage("central difference", slopes)
+        overflow.check_stage("central difference", slopes)
         return below, above, slopes
 
     def expected(self, bend, steps):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from attnlib import SelfAttentionError, scaled_dot_product_self_attention
-from attnlib.core import fused, inputs, sharing
+from attnlib.core import fused, inputs, overflow, sharing
 from tests.authority import RECTANGULAR, SQUARE, WORKED, seeded
 
 FORWARD = ("raw_scores", "scaled_scores", "weights", "output")
@@ -19,13 +19,14 @@ BACKWARD = ("query", "key", "value", "weights", "scaled_scores", "raw_scores")
 @pytest.fixture
 def searched(monkeypatch):
     """The shapes of all arrays that are searched for NaN and infinities."""
-    shapes, search = [], inputs.first_non_finite
+    shapes, search = [], overflow.first_non_finite
 
     def watched(array):
         shapes.append(array.shape)
         return search(array)
 
-    monkeypatch.setattr(inputs, "first_non_finite", watched)
+    for module in (inputs, overflow):
+        monkeypatch.setattr(module, "first_non_finite", watched)
     return shapes
 
 
