@@ -7,7 +7,18 @@ from attnlib import scaled_dot_product_self_attention, streaming_self_attention
 from attnlib.core.products import product
 from tests.authority import seeded
 
-SHAPES = [(2, 2, 3), (4, 64, 4), (5, 64, 7), (13, 64, 13), (31, 33, 6), (257, 5, 257), (130, 64, 9)]
+SHAPES = [
+    (2, 2, 3),
+    (4, 65, 4),
+    (16, 128, 8),
+    (24, 256, 13),
+    (9, 300, 16),
+    (5, 64, 7),
+    (13, 64, 13),
+    (31, 33, 6),
+    (257, 5, 257),
+    (130, 64, 9),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -23,7 +34,7 @@ def test_it_is_the_product(shape, kind):
     np.testing.assert_allclose(out, np.einsum("bij,bjk->bik", left, right), rtol=0, atol=rounding)
 
 
-@pytest.mark.parametrize("tokens", [3, 5, 6, 7, 9, 13, 31, 33, 129, 257, 263, 301, 513])
+@pytest.mark.parametrize("tokens", [3, 5, 6, 7, 9, 13, 31, 33, 97, 129, 200, 257, 263, 301, 513])
 @pytest.mark.parametrize("widths", [(64, 64), (33, 5), (5, 3)])
 @pytest.mark.parametrize("head", [scaled_dot_product_self_attention, streaming_self_attention])
 def test_tokens_that_are_equal_fare_equally(tokens, widths, head):
@@ -57,3 +68,15 @@ def test_a_plain_product_would_be_seen_to_part_them():
     if not parted:
         pytest.skip("this BLAS adds in one order everywhere")
     assert parted
+
+
+def test_a_sum_of_many_terms_is_rounded_less_than_in_one_go():
+    random = np.random.default_rng(3)
+    left, right = random.standard_normal((1, 64, 256)), random.standard_normal((1, 256, 64))
+    exact = np.matmul(left.astype(np.longdouble), right.astype(np.longdouble))
+    if np.finfo(np.longdouble).eps == np.finfo(float).eps:
+        pytest.skip("a long double is a double on this machine")
+    out = np.empty((1, 64, 64))
+    product(left, right, out)
+    rounding = np.abs(out - exact).mean()
+    assert rounding < 0.9 * np.abs(np.einsum("bij,bjk->bik", left, right) - exact).mean()
