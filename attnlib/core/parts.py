@@ -14,8 +14,6 @@ ENTRIES = 2**16
 """How many entries of a grid the short sequences that go together have."""
 ALONE = 2**15
 """A product of fewer steps is computed by one thread in every BLAS."""
-WORTH = 2**22
-"""From this many steps of a product on, a second thread does more than its start costs."""
 
 
 def take(steps, grid, width):
@@ -37,14 +35,11 @@ def take(steps, grid, width):
             fill(*by_rows, *by_items)
         return
     parts = cut(*grid[:2])
-    run = _one_by_one if work < ALONE else sharing.alone if work < WORTH else sharing.share
-    if len(parts) == 1:
-        run(steps, lambda step: step[0](*step[1], *step[2]))
-    elif _whole_items(grid[1]):
-        run(parts, lambda part: [_take_one(step, *part) for step in steps])
+    if _whole_items(grid[1]):
+        sharing.share(parts, lambda part: [_take_one(step, *part) for step in steps], work)
     else:
         for step in steps:
-            run(parts, lambda part, step=step: _take_one(step, *part))
+            sharing.share(parts, lambda part, step=step: _take_one(step, *part), work)
 
 
 def cut(batch, tokens):
@@ -61,11 +56,6 @@ def cut(batch, tokens):
 def _take_one(step, items, rows):
     fill, by_rows, by_items = step
     fill(*(x[items, rows] for x in by_rows), *(x[items] for x in by_items))
-
-
-def _one_by_one(tasks, work):
-    for task in tasks:
-        work(task)
 
 
 def _whole_items(tokens):

@@ -4,13 +4,17 @@ NumPy lets other threads run while it computes, so a few threads that take tasks
 all cores at work; BLAS's own threads would only get into their way.
 """
 
+import math
 import threading
 from contextlib import contextmanager
 
 import numpy as np
 
+WORTH = 2**24
+"""From this many steps of a product on, a second thread does more than its waking costs."""
 
-def share(tasks, work):
+
+def share(tasks, work, steps=math.inf):
     """Do `work(task)` for every task, on as many threads as BLAS has been given.
 
     Tasks are begun in their order. After an exception, an interrupt included, no task is begun any
@@ -22,15 +26,10 @@ def share(tasks, work):
         What to do.
     work : callable
         Does one; the caller's thread takes part.
+    steps : int
+        Of one product in all tasks together: below `WORTH`, the caller's thread works alone.
     """
-    Crew().share(tasks, work)
-
-
-def alone(tasks, work):
-    """Do `work(task)` for every task in the caller's thread, each product on one core."""
-    with one_blas_thread():
-        for task in tasks:
-            work(task)
+    Crew().share(tasks, work, steps)
 
 
 class Crew:
@@ -41,13 +40,14 @@ class Crew:
         self._failure = None
         self._reached = {}
 
-    def share(self, tasks, work):
+    def share(self, tasks, work, steps=math.inf):
         """Do `work(task)` for every task, as the function `share` does."""
         with one_blas_thread() as threads:
             waiting = iter(tasks)
+            others = min(threads, len(tasks)) - 1 if steps >= WORTH else 0
             helpers = [
                 threading.Thread(target=self._help, args=(waiting, work), daemon=True)
-                for _ in range(min(threads, len(tasks)) - 1)
+                for _ in range(others)
             ]
             try:
                 for each in helpers:

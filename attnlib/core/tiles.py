@@ -81,7 +81,7 @@ def forward(query, key, value, scale):
             mixed += added
         mixed /= sums[:, None]
 
-    share(blocks(batch, tokens), attend)
+    share(blocks(batch, tokens), attend, tokens * key.size)
     return output, largest, total, favoured
 
 
@@ -125,7 +125,7 @@ def backward(head, grad_output):
             grad_near[item] += to_key
         grad_query[block] = returning.grad_query
 
-    crew.share(blocks(batch, tokens), send_back)
+    crew.share(blocks(batch, tokens), send_back, tokens * head.key.size)
     grad_key += grad_near
     return grad_query, grad_key, grad_value
 

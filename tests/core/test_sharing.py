@@ -49,7 +49,7 @@ class TestShare:
         seen = []
         with threadpool_limits(3, user_api="blas"):
             sharing.share([0, 1], lambda task: seen.append(blas_threads()))
-            sharing.alone([0], lambda task: seen.append(blas_threads()))
+            sharing.share([0], lambda task: seen.append(blas_threads()), 0)
             assert set(blas_threads()) == {3}
         assert {number for each in seen for number in each} == {1}
 
@@ -63,6 +63,7 @@ class TestShare:
             sharing.share([0, 1, 2], lambda task: None)
             assert len(started) == 2
             sharing.share([0], lambda task: None)
+            sharing.share([0, 1, 2], lambda task: None, sharing.WORTH - 1)
         assert len(started) == 2
 
     @pytest.mark.parametrize("failing", [0, 7])
@@ -147,7 +148,7 @@ class TestCallersSideBySide:
         assert {number for each in seen for number in each} == {1}
 
     def test_the_setting_can_be_changed_from_any_thread_afterwards(self):
-        sharing.alone([0], lambda task: None)
+        sharing.share([0], lambda task: None)
         seen = []
 
         def limit():
@@ -195,7 +196,7 @@ def run(query, key, value, grad_output):
     "shape", [(1, 40, 16, 8), (9, 100, 16, 8), (1, 700, 16, 8), (2, 1100, 8, 5)]
 )
 def test_the_bits_are_the_same_for_any_number_of_threads(shape, monkeypatch):
-    monkeypatch.setattr(parts, "WORTH", 1)
+    monkeypatch.setattr(sharing, "WORTH", 1)
     query, *others = seeded(*shape, seed=5)
     told = []
     for threads in (1, 2, 3, 7):
