@@ -29,7 +29,12 @@ def share(tasks, work, steps=math.inf):
     steps : int
         Of one product in all tasks together: below `WORTH`, the caller's thread works alone.
     """
-    Crew().share(tasks, work, steps)
+    if steps >= WORTH:
+        Crew().share(tasks, work)
+        return
+    with one_blas_thread():
+        for task in tasks:
+            work(task)
 
 
 class Crew:
